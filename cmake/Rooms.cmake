@@ -1,0 +1,21 @@
+# A room is a static library penstock_<name>; its unit tests are one program <name>_test, each test known to ctest.
+
+# penstock_room(NAME SOURCES a.cc ... [ROOMS base ...] [LINK lib ...])
+function(penstock_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;LINK" ${ARGN})
+  add_library(penstock_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(penstock_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  list(TRANSFORM ARG_ROOMS PREPEND penstock_)
+  target_link_libraries(penstock_${name} PUBLIC ${ARG_ROOMS} ${ARG_LINK} PRIVATE penstock_warnings)
+endfunction()
+
+# penstock_test(NAME SOURCES a_test.cc ... [ROOMS base ...] [LINK lib ...])
+function(penstock_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE PENSTOCK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  list(TRANSFORM ARG_ROOMS PREPEND penstock_)
+  target_link_libraries(${name} PRIVATE ${ARG_ROOMS} ${ARG_LINK} GTest::gmock_main penstock_warnings)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+endfunction()
