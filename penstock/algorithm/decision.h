@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "penstock/base/instant.h"
+
+namespace penstock::algorithm {
+
+// What is asked of a counter.
+//   decide  admit the cost or refuse it, all or nothing; cost 0 only looks
+//   look    say what `decide` would say, change nothing
+//   refund  give a cost back; clamped at a fresh counter, and dropped where it belongs to a window that is over
+//   debit   charge a cost that was spent already, whatever remains; clamped at an empty bucket, counted in full by a
+//           window
+enum class Verb : std::uint8_t { decide, look, refund, debit };
+
+enum class Outcome : std::uint8_t {
+  allowed,
+  denied,      // not now: passes after `retry_after` if nobody else comes
+  never,       // the cost is above what a fresh counter admits; waiting does not help
+  pending,     // the store answers later (see store/store.h)
+  unanswered,  // the store could not answer; `cause` says why
+};
+
+// Why a store could not answer.
+enum class Cause : std::uint8_t { none, timeout, unavailable, overloaded };
+
+// The answer to one charge. The five numbers have one meaning for every algorithm:
+//   remaining     cost units that would be admitted at this instant, after this charge; rounded down
+//   retry_after   least wait after which the same cost passes if nobody else comes; 0 when allowed, kNever for never
+//   reset_after   least wait after which the counter is as good as fresh
+//   count_before  windows only: what the window had counted before this charge, below the saturation point exact
+//   charged       whether the state was changed by this charge
+// Threading: Value.
+struct Decision {
+  static constexpr Nanoseconds kNever{-1};
+
+  Outcome outcome = Outcome::allowed;
+  Cause cause = Cause::none;
+  bool charged = false;
+  std::uint32_t remaining = 0;
+  Nanoseconds retry_after{0};
+  Nanoseconds reset_after{0};
+  std::uint64_t count_before = 0;
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+static_assert(sizeof(Decision) == 32 && std::is_trivially_copyable_v<Decision>);
+
+}  // namespace penstock::algorithm
