@@ -1,0 +1,142 @@
+#include "penstock/store/group.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "penstock/base/check.h"
+
+namespace penstock::store {
+namespace {
+
+using algorithm::Decision;
+using algorithm::Outcome;
+using algorithm::Verb;
+
+bool refuses(const Decision& decision) {
+  return decision.outcome == Outcome::denied || decision.outcome == Outcome::never;
+}
+
+// One group on its way to a decision.
+class Evaluation {
+ public:
+  Evaluation(const Group& group, std::span<const Charge> charges, GroupSheet& sheet, std::span<Decision> decisions,
+             Instant now, ReadTally& tally) noexcept
+      : group_{group}, charges_{charges}, sheet_{sheet}, decisions_{decisions}, now_{now}, tally_{tally} {}
+
+  void run() noexcept {
+    start_over();
+    if (charge_members()) {
+      charge_observers();
+      return;
+    }
+    start_over();
+    for (std::size_t i = 0; i < charges_.size(); ++i) report_refused(i);
+  }
+
+ private:
+  Record& record(std::size_t charge) noexcept { return sheet_.line[sheet_.line_of[charge]].record; }
+
+  void start_over() noexcept {
+    for (GroupSheet::Line& line : sheet_.lines()) line.record = line.before;
+  }
+
+  // Whether a refusal may still be counted: never where nothing is charged unless all are.
+  bool counts_refused(std::size_t i) const noexcept {
+    return group_.mode == GroupMode::spare_others && charges_[i].limit->counts_refused();
+  }
+
+  void charge(std::size_t i) noexcept {
+    decisions_[i] = apply_charge(record(i), charges_[i], Verb::decide, now_, tally_);
+  }
+
+  // Charges everything that may veto; false if any was refused.
+  bool charge_members() noexcept {
+    bool passes = true;
+    for (std::size_t i = 0; i < charges_.size(); ++i) {
+      sheet_.refused[i] = false;
+      if (charges_[i].observer) continue;
+      const Record unchanged = record(i);
+      charge(i);
+      sheet_.refused[i] = refuses(decisions_[i]);
+      if (!sheet_.refused[i]) continue;
+      passes = false;
+      if (!counts_refused(i)) record(i) = unchanged;
+    }
+    return passes;
+  }
+
+  void charge_observers() noexcept {
+    for (std::size_t i = 0; i < charges_.size(); ++i) {
+      if (charges_[i].observer) charge(i);
+    }
+  }
+
+  void report_refused(std::size_t i) noexcept {
+    const Decision tentative = decisions_[i];
+    if (sheet_.refused[i] && counts_refused(i)) {
+      count_refused(i);
+    } else {
+      decisions_[i] = apply_charge(record(i), charges_[i], Verb::look, now_, tally_);
+    }
+    if (sheet_.refused[i] && !refuses(decisions_[i])) explain_by_earlier(i, tentative);
+  }
+
+  // The cost counts also where it would fit alone, now that the earlier charges on its counter are not made.
+  void count_refused(std::size_t i) noexcept {
+    const Verb verb = refuses(look(charges_[i], record(i))) ? Verb::decide : Verb::debit;
+    decisions_[i] = apply_charge(record(i), charges_[i], verb, now_, tally_);
+  }
+
+  Decision look(const Charge& charge, Record copy) noexcept {
+    return apply_charge(copy, charge, Verb::look, now_, tally_);
+  }
+
+  // The refusal of a charge that alone would pass: what it and the earlier ones on its counter would get together.
+  void explain_by_earlier(std::size_t i, const Decision& tentative) noexcept {
+    Charge together = charges_[i];
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      if (charges_[earlier].observer || sheet_.line_of[earlier] != sheet_.line_of[i]) continue;
+      if (sheet_.refused[earlier] && !counts_refused(earlier)) continue;
+      const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - together.cost;
+      together.cost += std::min(charges_[earlier].cost, room);
+    }
+    const Decision joint = look(together, sheet_.line[sheet_.line_of[i]].before);
+    const Decision& reason = refuses(joint) ? joint : tentative;
+    decisions_[i].outcome = reason.outcome;
+    decisions_[i].retry_after = reason.retry_after;
+  }
+
+  const Group& group_;
+  const std::span<const Charge> charges_;
+  GroupSheet& sheet_;
+  const std::span<Decision> decisions_;
+  const Instant now_;
+  ReadTally& tally_;
+};
+
+}  // namespace
+
+void GroupSheet::list_counters(std::span<const Charge> charges) noexcept {
+  PENSTOCK_CHECK(charges.size() <= Group::kMaxCharges);
+  count = 0;
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    std::uint32_t at = 0;
+    while (at < count && line[at].counter != charges[i].counter) ++at;
+    if (at == count) line[count++].counter = charges[i].counter;
+    line_of[i] = static_cast<std::uint8_t>(at);
+  }
+}
+
+bool decided_singly(const Group& group, std::span<const Charge> charges) noexcept {
+  if (group.mode == GroupMode::each || group.verb != Verb::decide) return true;
+  if (charges.size() != 1) return false;
+  return group.mode == GroupMode::spare_others || charges[0].observer || !charges[0].limit->counts_refused();
+}
+
+void decide_group(const Group& group, std::span<const Charge> charges, GroupSheet& sheet,
+                  std::span<algorithm::Decision> decisions, Instant now, ReadTally& tally) noexcept {
+  Evaluation{group, charges, sheet, decisions, now, tally}.run();
+}
+
+}  // namespace penstock::store

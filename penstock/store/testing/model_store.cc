@@ -1,0 +1,113 @@
+#include "penstock/store/testing/model_store.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace penstock::store::testing {
+
+using algorithm::Decision;
+using algorithm::Outcome;
+using algorithm::Verb;
+
+namespace {
+
+bool refuses(const Decision& decision) {
+  return decision.outcome == Outcome::denied || decision.outcome == Outcome::never;
+}
+
+bool counted_though_refused(const Group& group, const Charge& charge) {
+  return group.mode == GroupMode::spare_others && charge.limit->counts_refused();
+}
+
+}  // namespace
+
+Decision ModelStore::apply(Counters& counters, const Charge& charge, Verb verb, Instant now) {
+  const Identity identity{charge.counter.low, charge.counter.high};
+  const algorithm::Limit& limit = *charge.limit;
+  algorithm::State state;
+  bool rebuilt = false;
+  if (const auto found = counters.find(identity); found != counters.end()) {
+    const Kept& kept = found->second;
+    rebuilt = kept.scale_check != limit.scale_check();
+    state = rebuilt ? algorithm::rebuild(limit, kept.fresh_at, now) : kept.state;
+  }
+  const Instant charged_at = charge.charged_at == Instant::max() ? now : charge.charged_at;
+  const algorithm::Step step = algorithm::apply(limit, verb, state, now, charge.cost, charged_at);
+  if (!step.decision.charged && step.state == state && !rebuilt) return step.decision;
+  const Instant fresh = algorithm::fresh_at(limit, step.state);
+  counters.erase(identity);
+  if (fresh > now) {
+    counters.emplace(identity, Kept{.state = step.state,
+                                    .scale_check = limit.scale_check(),
+                                    .fresh_at = std::chrono::ceil<std::chrono::seconds>(fresh)});
+  }
+  return step.decision;
+}
+
+Decision ModelStore::look(Counters counters, const Charge& charge, Instant now) {
+  return apply(counters, charge, Verb::look, now);
+}
+
+// What the last of `charges` and those before it that took effect on its counter would get as one charge.
+Decision ModelStore::look_with_earlier(const Counters& counters, const Group& group, std::span<const Charge> charges,
+                                       const std::vector<bool>& refused, Instant now) {
+  Charge together = charges.back();
+  for (std::size_t i = 0; i + 1 < charges.size(); ++i) {
+    const bool took_effect = !refused[i] || counted_though_refused(group, charges[i]);
+    if (charges[i].counter == together.counter && !charges[i].observer && took_effect) together.cost += charges[i].cost;
+  }
+  return look(counters, together, now);
+}
+
+void ModelStore::decide(const Group& group, std::span<const Charge> charges, std::span<Decision> decisions,
+                        Instant now) {
+  const Counters before = counters_;
+  Counters tried = counters_;
+  std::vector<bool> refused(charges.size());
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    if (charges[i].observer) continue;
+    const Counters unchanged = tried;
+    decisions[i] = apply(tried, charges[i], Verb::decide, now);
+    refused[i] = refuses(decisions[i]);
+    if (refused[i] && !counted_though_refused(group, charges[i])) tried = unchanged;
+  }
+  if (std::ranges::find(refused, true) == refused.end()) {
+    for (std::size_t i = 0; i < charges.size(); ++i) {
+      if (charges[i].observer) decisions[i] = apply(tried, charges[i], Verb::decide, now);
+    }
+    counters_ = tried;
+    return;
+  }
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    const Decision first = decisions[i];
+    if (refused[i] && counted_though_refused(group, charges[i])) {
+      const bool fits_now = !refuses(look(counters_, charges[i], now));
+      decisions[i] = apply(counters_, charges[i], fits_now ? Verb::debit : Verb::decide, now);
+    } else {
+      decisions[i] = apply(counters_, charges[i], Verb::look, now);
+    }
+    if (!refused[i] || refuses(decisions[i])) continue;
+    const Decision joint = look_with_earlier(before, group, charges.first(i + 1), refused, now);
+    decisions[i].outcome = refuses(joint) ? joint.outcome : first.outcome;
+    decisions[i].retry_after = refuses(joint) ? joint.retry_after : first.retry_after;
+  }
+}
+
+void ModelStore::submit(const Batch& batch, Instant now, LateDecisions&) {
+  std::size_t next = 0;
+  for (const Group& group : batch.groups) {
+    const auto charges = batch.charges.subspan(next, group.charge_count);
+    const auto decisions = batch.decisions.subspan(next, group.charge_count);
+    next += group.charge_count;
+    if (group.mode != GroupMode::each && group.verb == Verb::decide) {
+      decide(group, charges, decisions, now);
+      continue;
+    }
+    for (std::size_t i = 0; i < charges.size(); ++i) {
+      decisions[i] =
+          group.verb == Verb::look ? look(counters_, charges[i], now) : apply(counters_, charges[i], group.verb, now);
+    }
+  }
+}
+
+}  // namespace penstock::store::testing
