@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "penstock/rules/draft.h"
+#include "penstock/rules/findings.h"
+#include "penstock/rules/rule_set.h"
+#include "penstock/rules/tree.h"
+
+namespace penstock::rules {
+
+// Compiles rule files, one after the other, into one set; checks what concerns more than one field. What is wrong goes
+// to the findings, and what was built then must not be used.
+class Builder {
+ public:
+  Builder(const LoadOptions& options, Findings& findings);
+
+  // Requires: findings.begin() was called for the file.
+  void add(const FileDraft& file);
+
+  [[nodiscard]] std::unique_ptr<const Compiled> take() { return std::move(compiled_); }
+
+ private:
+  RuleSet::Domain& domain(const Stated<std::string>& name);
+  void descriptor(const DescriptorDraft& draft, const std::string& parent_path, Level& level);
+  void insert(std::unique_ptr<Node> node, const std::string& path, yaml::Mark mark, Level& level);
+  [[nodiscard]] const Rule* rule(const DescriptorDraft& draft, const std::string& path);
+  void single_limit(const LimitDraft& draft, Rule& rule);
+  void check_flags(const DescriptorDraft& draft, const Node& node);
+  [[nodiscard]] std::string place_of(std::uint32_t source, yaml::Mark mark) const;
+
+  LoadOptions options_;
+  Findings& findings_;
+  std::unique_ptr<Compiled> compiled_ = std::make_unique<Compiled>();
+};
+
+}  // namespace penstock::rules

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/yaml/node.h"
+
+// A rule file as it was written: fields have their types, nothing is compiled yet.
+
+namespace penstock::rules {
+
+template <class T>
+struct Stated {
+  T value{};
+  yaml::Mark mark;      // of the value, or of the mapping that lacks it
+  bool stated = false;  // given, and not null
+  bool broken = false;  // its value was refused already: what depends on it need not be
+};
+
+struct LimitDraft {
+  yaml::Mark mark;
+  Stated<std::string> unit;
+  Stated<std::uint32_t> requests_per_unit;
+  Stated<bool> unlimited;
+  Stated<std::string> name;
+  std::vector<Stated<std::string>> replaces;
+  Stated<std::string> algorithm;
+  Stated<std::uint32_t> burst;
+};
+
+struct DescriptorDraft {
+  yaml::Mark mark;
+  Stated<std::string> key;
+  Stated<std::string> value;
+  std::optional<LimitDraft> rate_limit;
+  std::optional<std::vector<LimitDraft>> rate_limits;
+  yaml::Mark rate_limits_mark;
+  Stated<bool> shadow_mode;
+  Stated<bool> quota_mode;
+  Stated<bool> detailed_metric;
+  Stated<bool> value_to_metric;
+  Stated<bool> share_threshold;
+  std::vector<DescriptorDraft> descriptors;
+};
+
+struct FileDraft {
+  Stated<std::string> domain;
+  std::vector<DescriptorDraft> descriptors;
+};
+
+}  // namespace penstock::rules

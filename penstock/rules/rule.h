@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/algorithm/limit.h"
+#include "penstock/base/error.h"
+
+namespace penstock::rules {
+
+// The units of rule files and of the wire; the numbers are those of RateLimitResponse.RateLimit.Unit.
+enum class Unit : std::uint8_t { second = 1, minute = 2, hour = 3, day = 4, month = 5, year = 6, week = 7 };
+
+// A month is 30 days and a year 365, as in envoyproxy/ratelimit.
+[[nodiscard]] std::int64_t seconds_of(Unit unit) noexcept;
+
+// In lower case, as in rule files.
+[[nodiscard]] std::string_view to_string(Unit unit) noexcept;
+
+// One limit of a rule, with what a caller is told of it.
+struct RuleLimit {
+  algorithm::Limit limit;
+  Unit unit = Unit::second;
+  std::uint32_t requests_per_unit = 0;  // as configured
+  // Tells apart the limits of one rule whose identities would be equal otherwise (same algorithm, same window): their
+  // rank among those.
+  std::uint8_t rank = 0;
+  bool from_list = false;  // member of `rate_limits`; such limits never use the original's key text
+};
+
+// A node of a rule file that carries limits, or says `unlimited`. Immutable, owned by its RuleSet.
+struct Rule {
+  static constexpr std::size_t kMaxLimits = 16;
+
+  std::uint32_t index = 0;  // dense from 0 in its RuleSet: where per-rule statistics are kept
+  std::string path;         // "domain.key_value.key2", the base of its statistics names
+  std::string name;         // what callers are told, and `replaces` refers to; may be empty
+  std::vector<std::string> replaces;
+  std::vector<RuleLimit> limits;  // one group; empty only if `unlimited`
+  bool unlimited = false;
+  bool shadow_mode = false;
+  bool quota_mode = false;
+  bool detailed_metric = false;
+  Place place;  // of the node's `key`
+};
+
+}  // namespace penstock::rules
