@@ -1,0 +1,131 @@
+#include "penstock/limiter/judgement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace penstock::limiter {
+namespace {
+
+using algorithm::Decision;
+using algorithm::Outcome;
+
+bool refuses(const Decision& decision) {
+  return decision.outcome == Outcome::denied || decision.outcome == Outcome::never;
+}
+
+// A wait to compare by: never is the longest.
+Nanoseconds wait(const Decision& decision) {
+  return decision.outcome == Outcome::never ? Nanoseconds::max() : decision.retry_after;
+}
+
+bool decides_before(const Decision& candidate, const Decision& best) {
+  if (candidate.outcome == Outcome::unanswered || best.outcome == Outcome::unanswered) {
+    return !refuses(best) && (refuses(candidate) || best.outcome != Outcome::unanswered);
+  }
+  if (refuses(candidate) != refuses(best)) return refuses(candidate);
+  if (refuses(candidate)) return wait(candidate) > wait(best);
+  return candidate.remaining < best.remaining;
+}
+
+std::size_t deciding(std::span<const Decision> decisions) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < decisions.size(); ++i) {
+    if (decides_before(decisions[i], decisions[best])) best = i;
+  }
+  return best;
+}
+
+std::int64_t seconds_rounded_up(Nanoseconds wait) { return std::chrono::ceil<std::chrono::seconds>(wait).count(); }
+
+// The whole seconds to the window's end, 1 to its length, whatever was counted.
+std::int64_t seconds_to_window_end(std::int64_t window_seconds, Instant now) {
+  const std::int64_t unix_seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  const std::int64_t into_window = unix_seconds % window_seconds;
+  return window_seconds - (into_window < 0 ? into_window + window_seconds : into_window);
+}
+
+std::optional<std::int64_t> reset_seconds(const algorithm::Limit& limit, const Decision& decision, Code code,
+                                          Instant now) {
+  if (limit.is_window()) return seconds_to_window_end(limit.window_seconds(), now);
+  if (code == Code::ok) return seconds_rounded_up(decision.reset_after);
+  if (decision.outcome == Outcome::never) return std::nullopt;
+  return seconds_rounded_up(decision.retry_after);
+}
+
+struct Attribution {
+  std::uint64_t within = 0, near = 0, over = 0;
+};
+
+std::uint64_t near_threshold(std::uint64_t limit, float ratio) {
+  const float product = std::floor(static_cast<float>(limit) * ratio);
+  if (!(product > 0)) return 0;
+  constexpr float kBeyond = 18446744073709551616.0F;
+  return product >= kBeyond ? std::numeric_limits<std::uint64_t>::max() : static_cast<std::uint64_t>(product);
+}
+
+Attribution attribute(std::uint64_t limit, std::uint64_t before, std::uint64_t hits, float ratio) {
+  const std::uint64_t near = near_threshold(limit, ratio);
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t after = hits > most - before ? most : before + hits;
+  if (after <= limit) {
+    const std::uint64_t close = after <= near ? 0 : before >= near ? hits : after - near;
+    return {.within = hits, .near = close};
+  }
+  if (before >= limit) return {.over = hits};
+  const std::uint64_t from = std::max(near, before);
+  return {.near = from >= limit ? 0 : limit - from, .over = after - limit};
+}
+
+Attribution attribute(const Status& status, std::uint64_t hits, float ratio) {
+  const algorithm::Limit& limit = status.limit->limit;
+  if (limit.counts_refused()) return attribute(limit.amount(), status.decision.count_before, hits, ratio);
+  if (refuses(status.decision)) return {.over = hits};
+  const std::uint64_t used = limit.capacity() - std::min(limit.capacity(), status.decision.remaining);
+  return attribute(limit.capacity(), used - std::min(used, hits), hits, ratio);
+}
+
+}  // namespace
+
+Status judge(const Plan& plan, std::span<const rules::RuleLimit> limits, std::span<const Decision> decisions,
+             Instant now) noexcept {
+  const rules::Rule* rule = plan.is_override() ? nullptr : plan.match.rule;
+  Status status = {.rule = plan.replaced ? nullptr : rule};
+  if (limits.empty()) {
+    if (status.rule != nullptr && status.rule->unlimited) status.remaining = Status::kUnlimited;
+    return status;
+  }
+  const std::size_t best = deciding(decisions);
+  status.limit = &limits[best];
+  status.decision = decisions[best];
+  const bool shadow = status.rule != nullptr && status.rule->shadow_mode;
+  status.code = refuses(status.decision) && !shadow ? Code::over_limit : Code::ok;
+  status.remaining = status.decision.remaining;
+  status.reset_seconds = reset_seconds(status.limit->limit, status.decision, status.code, now);
+  return status;
+}
+
+Code overall_code(std::span<const Status> statuses) noexcept {
+  bool any_quota = false;
+  bool all_quota_over = true;
+  for (const Status& status : statuses) {
+    const bool over = status.code == Code::over_limit;
+    const bool quota = status.rule != nullptr && status.rule->quota_mode && !status.rule->unlimited;
+    if (over && !quota) return Code::over_limit;
+    any_quota |= quota;
+    all_quota_over &= !quota || over;
+  }
+  return any_quota && all_quota_over ? Code::over_limit : Code::ok;
+}
+
+void count_hits(const Plan& plan, const Status& status, float near_limit_ratio, RuleCounters& counters) noexcept {
+  const Attribution hits = attribute(status, plan.hits, near_limit_ratio);
+  counters.within_limit.add(hits.within);
+  counters.near_limit.add(hits.near);
+  counters.over_limit.add(hits.over);
+  if (status.rule->shadow_mode) counters.shadow_mode.add(hits.over);
+}
+
+}  // namespace penstock::limiter

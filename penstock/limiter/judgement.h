@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "penstock/base/instant.h"
+#include "penstock/limiter/plan.h"
+#include "penstock/limiter/statistics.h"
+#include "penstock/limiter/verdict.h"
+
+namespace penstock::limiter {
+
+// From decisions to what a caller is told, and to what is counted. Pure but for the counters it is given.
+
+// The status of a descriptor whose limits were decided as `decisions` (one for each of `limits`) at `now`.
+//   - Of several limits the refusing one with the longest wait decides, else the one with the least remaining.
+//   - An unanswered decision gives a status with that decision and code ok; `overall_code` and the caller see to it.
+[[nodiscard]] Status judge(const Plan& plan, std::span<const rules::RuleLimit> limits,
+                           std::span<const algorithm::Decision> decisions, Instant now) noexcept;
+
+// Over limit if a descriptor without quota mode is over, or if there are quota descriptors and all of them are over.
+[[nodiscard]] Code overall_code(std::span<const Status> statuses) noexcept;
+
+// Attributes the hits of one descriptor as envoyproxy/ratelimit does. For limits that do not count refused cost the
+// limit is the capacity, refused hits are all over the limit, and never near it. Requires: status.rule and status.limit
+// are set, the decision is an answer.
+void count_hits(const Plan& plan, const Status& status, float near_limit_ratio, RuleCounters& counters) noexcept;
+
+}  // namespace penstock::limiter

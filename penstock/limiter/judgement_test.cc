@@ -1,0 +1,205 @@
+#include "penstock/limiter/judgement.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace penstock::limiter {
+namespace {
+
+using algorithm::Algorithm;
+using algorithm::Decision;
+using algorithm::Limit;
+using algorithm::Outcome;
+
+constexpr Instant kNow = instant_from_unix_seconds(1'800'000'012);  // 12 s into a minute
+constexpr Nanoseconds kMillisecond{1'000'000};
+
+rules::RuleLimit original(std::uint32_t amount) {
+  return {.limit = Limit::original_window(amount, 60), .unit = rules::Unit::minute, .requests_per_unit = amount};
+}
+
+rules::RuleLimit gcra(std::uint32_t amount, std::uint32_t burst) {
+  return {
+      .limit = *Limit::create({.algorithm = Algorithm::gcra, .amount = amount, .window_seconds = 60, .burst = burst}),
+      .unit = rules::Unit::minute,
+      .requests_per_unit = amount};
+}
+
+rules::Rule rule_with(std::vector<rules::RuleLimit> limits) {
+  rules::Rule rule;
+  rule.limits = std::move(limits);
+  return rule;
+}
+
+Plan plan_of(const rules::Rule& rule, std::uint64_t hits = 1) {
+  Plan plan;
+  plan.match.rule = &rule;
+  plan.hits = hits;
+  return plan;
+}
+
+Status judged(const rules::Rule& rule, const std::vector<Decision>& decisions) {
+  return judge(plan_of(rule), rule.limits, decisions, kNow);
+}
+
+TEST(Judge, TellsTheRestOfTheWindowWhateverWasDecided) {
+  const rules::Rule rule = rule_with({original(10)});
+  EXPECT_EQ(judged(rule, {{.outcome = Outcome::allowed, .remaining = 9}}).reset_seconds, 48);
+  EXPECT_EQ(judged(rule, {{.outcome = Outcome::denied}}).reset_seconds, 48);
+  EXPECT_EQ(judged(rule, {{.outcome = Outcome::never}}).reset_seconds, 48);
+}
+
+TEST(Judge, TellsTheWindowsRestInWholeSecondsFromOneToItsLength) {
+  const rules::Rule rule = rule_with({original(10)});
+  const std::vector<Decision> allowed = {{.outcome = Outcome::allowed}};
+  const Instant minute = instant_from_unix_seconds(1'800'000'000);
+  EXPECT_EQ(judge(plan_of(rule), rule.limits, allowed, minute).reset_seconds, 60);
+  EXPECT_EQ(judge(plan_of(rule), rule.limits, allowed, minute + Nanoseconds{1}).reset_seconds, 60);
+  EXPECT_EQ(judge(plan_of(rule), rule.limits, allowed, minute + Nanoseconds{59'999'999'999}).reset_seconds, 1);
+}
+
+TEST(Judge, TellsOtherLimitsWaitRoundedUpAndNothingWhereWaitingDoesNotHelp) {
+  const rules::Rule rule = rule_with({gcra(60, 5)});
+  const Status allowed = judged(rule, {{.remaining = 4, .retry_after = {}, .reset_after = 1'001 * kMillisecond}});
+  EXPECT_EQ(allowed.reset_seconds, 2) << "until it is as good as fresh";
+  const Status denied = judged(
+      rule, {{.outcome = Outcome::denied, .retry_after = 1 * kMillisecond, .reset_after = 5'000 * kMillisecond}});
+  EXPECT_EQ(denied.reset_seconds, 1) << "until the same cost passes";
+  EXPECT_EQ(denied.code, Code::over_limit);
+  const Status never = judged(rule, {{.outcome = Outcome::never, .retry_after = Decision::kNever}});
+  EXPECT_EQ(never.reset_seconds, std::nullopt);
+  EXPECT_EQ(never.code, Code::over_limit);
+}
+
+TEST(Judge, LetsTheRefusingLimitOfAListDecideAndAmongThoseTheLongestWait) {
+  const rules::Rule rule = rule_with({gcra(60, 5), gcra(600, 50), gcra(6000, 500)});
+  const Status one = judged(rule, {{.remaining = 1}, {.outcome = Outcome::denied, .remaining = 3}, {.remaining = 0}});
+  EXPECT_EQ(one.limit, &rule.limits[1]);
+  EXPECT_EQ(one.remaining, 3u);
+  const Status two = judged(rule, {{.outcome = Outcome::denied, .retry_after = 5 * kMillisecond},
+                                   {.outcome = Outcome::denied, .retry_after = 9 * kMillisecond},
+                                   {.remaining = 0}});
+  EXPECT_EQ(two.limit, &rule.limits[1]);
+  const Status never = judged(rule, {{.outcome = Outcome::never, .retry_after = Decision::kNever},
+                                     {.outcome = Outcome::denied, .retry_after = 9 * kMillisecond},
+                                     {.remaining = 0}});
+  EXPECT_EQ(never.limit, &rule.limits[0]);
+}
+
+TEST(Judge, LetsTheLeastRemainingDecideWhenNoLimitRefuses) {
+  const rules::Rule rule = rule_with({gcra(60, 5), gcra(600, 50), gcra(6000, 500)});
+  EXPECT_EQ(judged(rule, {{.remaining = 4}, {.remaining = 2}, {.remaining = 3}}).limit, &rule.limits[1]);
+  EXPECT_EQ(judged(rule, {{.remaining = 2}, {.remaining = 2}, {.remaining = 3}}).limit, &rule.limits[0]);
+}
+
+TEST(Judge, PassesAShadowRuleButShowsWhatRemains) {
+  rules::Rule rule = rule_with({original(10)});
+  rule.shadow_mode = true;
+  const Status status = judged(rule, {{.outcome = Outcome::denied}});
+  EXPECT_EQ(status.code, Code::ok);
+  EXPECT_EQ(status.remaining, 0u);
+  EXPECT_EQ(status.limit, &rule.limits[0]);
+}
+
+TEST(Judge, SaysNothingOfADescriptorThatNothingLimits) {
+  const Status status = judge(Plan{}, {}, {}, kNow);
+  EXPECT_EQ(status.code, Code::ok);
+  EXPECT_EQ(status.limit, nullptr);
+  EXPECT_EQ(status.remaining, 0u);
+  EXPECT_EQ(status.reset_seconds, std::nullopt);
+}
+
+Status with_code(Code code, const rules::Rule* rule = nullptr) {
+  Status status;
+  status.code = code;
+  status.rule = rule;
+  return status;
+}
+
+TEST(OverallCode, FollowsQuotaMode) {
+  rules::Rule quota;
+  quota.quota_mode = true;
+  const Status over = with_code(Code::over_limit), ok = with_code(Code::ok);
+  const Status quota_over = with_code(Code::over_limit, &quota), quota_ok = with_code(Code::ok, &quota);
+  EXPECT_EQ(overall_code(std::vector{ok, ok}), Code::ok);
+  EXPECT_EQ(overall_code(std::vector{ok, over}), Code::over_limit);
+  EXPECT_EQ(overall_code(std::vector{over, quota_ok}), Code::over_limit);
+  EXPECT_EQ(overall_code(std::vector{ok, quota_over}), Code::over_limit) << "all of the one quota";
+  EXPECT_EQ(overall_code(std::vector{quota_over, quota_ok}), Code::ok);
+  EXPECT_EQ(overall_code(std::vector{quota_over, quota_over}), Code::over_limit);
+}
+
+struct Counted {
+  std::uint64_t limit, hits, after, over, near, within;
+};
+
+// The recorded attributions of envoyproxy/ratelimit at a near-limit ratio of 0.8.
+TEST(CountHits, SplitsHitsOfAWindowAsTheOriginalDoes) {
+  for (const Counted& row : std::vector<Counted>{{15, 1, 11, 0, 0, 1},
+                                                 {15, 1, 13, 0, 1, 1},
+                                                 {15, 1, 16, 1, 0, 0},
+                                                 {20, 3, 5, 0, 0, 3},
+                                                 {8, 2, 7, 0, 1, 2},
+                                                 {20, 3, 19, 0, 3, 3},
+                                                 {20, 3, 22, 2, 1, 0},
+                                                 {20, 7, 22, 2, 4, 0},
+                                                 {10, 3, 30, 3, 0, 0}}) {
+    const rules::Rule rule = rule_with({original(static_cast<std::uint32_t>(row.limit))});
+    const Outcome outcome = row.after > row.limit ? Outcome::denied : Outcome::allowed;
+    const Status status = judged(rule, {{.outcome = outcome, .count_before = row.after - row.hits}});
+    RuleCounters counters;
+    count_hits(plan_of(rule, row.hits), status, 0.8F, counters);
+    EXPECT_EQ(counters.over_limit.value(), row.over) << row.limit << " " << row.hits << " " << row.after;
+    EXPECT_EQ(counters.near_limit.value(), row.near) << row.limit << " " << row.hits << " " << row.after;
+    EXPECT_EQ(counters.within_limit.value(), row.within) << row.limit << " " << row.hits << " " << row.after;
+  }
+}
+
+// One more than the threshold is near, the threshold itself is not.
+TEST(CountHits, RoundsTheNearThresholdInSinglePrecision) {
+  for (const auto& [limit, near] : std::vector<std::pair<std::uint32_t, std::uint64_t>>{
+           {1, 0}, {2, 1}, {3, 2}, {5, 4}, {9, 7}, {15, 12}, {16'777'217, 13'421'773}, {100'000'007, 80'000'008}}) {
+    const rules::Rule rule = rule_with({original(limit)});
+    for (const std::uint64_t after : {near, near + 1}) {
+      if (after == 0 || after > limit) continue;
+      RuleCounters counters;
+      count_hits(plan_of(rule), judged(rule, {{.count_before = after - 1}}), 0.8F, counters);
+      EXPECT_EQ(counters.near_limit.value(), after > near ? 1u : 0u) << limit << " after " << after;
+    }
+  }
+}
+
+TEST(CountHits, SurvivesRatiosAboveOneBelowZeroAndHitsBeyondEveryCounter) {
+  const rules::Rule rule = rule_with({original(10)});
+  for (const float ratio : {-1.0F, 0.0F, 1.5F, 1e30F}) {
+    RuleCounters counters;
+    count_hits(plan_of(rule, ~std::uint64_t{0}), judged(rule, {{.outcome = Outcome::denied, .count_before = 12}}),
+               ratio, counters);
+    EXPECT_EQ(counters.over_limit.value(), ~std::uint64_t{0});
+  }
+}
+
+TEST(CountHits, NeverCallsARefusedHitNearWhereRefusedHitsAreNotCounted) {
+  const rules::Rule rule = rule_with({gcra(60, 10)});
+  RuleCounters refused;
+  count_hits(plan_of(rule, 3), judged(rule, {{.outcome = Outcome::denied, .remaining = 2}}), 0.8F, refused);
+  EXPECT_EQ(refused.over_limit.value(), 3u);
+  EXPECT_EQ(refused.near_limit.value(), 0u);
+  RuleCounters passed;
+  count_hits(plan_of(rule, 3), judged(rule, {{.remaining = 1}}), 0.8F, passed);
+  EXPECT_EQ(passed.within_limit.value(), 3u);
+  EXPECT_EQ(passed.near_limit.value(), 1u) << "9 of 10 are used, 8 is the threshold";
+}
+
+TEST(CountHits, CountsWhatAShadowRuleWouldHaveRefused) {
+  rules::Rule rule = rule_with({original(20)});
+  rule.shadow_mode = true;
+  RuleCounters counters;
+  count_hits(plan_of(rule, 3), judged(rule, {{.outcome = Outcome::denied, .count_before = 19}}), 0.8F, counters);
+  EXPECT_EQ(counters.shadow_mode.value(), 2u);
+  EXPECT_EQ(counters.over_limit.value(), 2u);
+}
+
+}  // namespace
+}  // namespace penstock::limiter

@@ -1,0 +1,275 @@
+#include "penstock/limiter/limiter.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "penstock/base/check.h"
+#include "penstock/limiter/judgement.h"
+#include "penstock/limiter/plan.h"
+
+namespace penstock::limiter {
+namespace {
+
+using algorithm::Decision;
+using algorithm::Outcome;
+
+// The names of one charge's counter, should its store ask for them.
+class Names final : public store::CounterNames {
+ public:
+  Names(const rules::RuleSet& rules, std::string_view domain, std::span<const rules::Entry> entries,
+        const rules::RuleLimit& limit, bool is_override)
+      : rules_{&rules}, domain_{domain}, entries_{entries}, limit_{&limit}, is_override_{is_override} {}
+
+  [[nodiscard]] std::array<std::uint8_t, 16> shared_identity() const override {
+    return rules_->shared_identity(domain_, entries_, *limit_, is_override_);
+  }
+  [[nodiscard]] bool append_original_key(Instant now, std::string& out) const override {
+    return rules_->append_original_key(domain_, entries_, *limit_, is_override_, now, out);
+  }
+
+ private:
+  const rules::RuleSet* rules_;
+  std::string_view domain_;
+  std::span<const rules::Entry> entries_;
+  const rules::RuleLimit* limit_;
+  bool is_override_;
+};
+
+// One check of the batch: its stretch of plans and of decisions.
+struct Planned {
+  std::size_t first_plan = 0;
+  std::size_t first_decision = 0;
+  std::size_t decision_count = 0;
+  bool failed = false;
+  Error error;
+};
+
+std::string_view describe(algorithm::Cause cause) {
+  switch (cause) {
+    case algorithm::Cause::timeout: return "it did not answer in time";
+    case algorithm::Cause::unavailable: return "it cannot be reached";
+    case algorithm::Cause::overloaded: return "too many requests wait for it";
+    case algorithm::Cause::none: break;
+  }
+  return "it gave no answer";
+}
+
+Error store_failed(algorithm::Cause cause) {
+  return {.code = ErrorCode::unavailable,
+          .message = fmt::format("the counter store failed: {}", describe(cause)),
+          .place = std::nullopt};
+}
+
+}  // namespace
+
+class Limiter::Impl final : public store::LateDecisions {
+ public:
+  Impl(store::Store& store, VerdictSink& sink, const LimiterOptions& options)
+      : store_{store}, sink_{sink}, options_{options} {}
+
+  void use_rules(std::shared_ptr<const rules::RuleSet> rules) {
+    rules_ = std::move(rules);
+    statistics_.rules.clear();
+    statistics_.rules.resize(rules_ ? rules_->rules().size() : 0);
+  }
+
+  void decide(std::span<const Check> checks, Instant now) {
+    plans_.clear();
+    planned_.clear();
+    for (const Check& check : checks) plan(check);
+    gather(checks);
+    decisions_.assign(charges_.size(), Decision{});
+    store_.submit({.groups = groups_, .charges = charges_, .decisions = decisions_}, now, *this);
+    for (std::size_t i = 0; i < checks.size(); ++i) conclude(i, checks[i].ticket, now);
+    next_request_ += checks.size();
+  }
+
+  void on_decided(const store::Ticket& ticket, std::span<const Decision> decisions) override {
+    const auto found = waiting_.find(ticket.request);
+    if (found == waiting_.end()) return;  // refused for lack of room when it was asked
+    Waiting& waiting = *found->second;
+    PENSTOCK_CHECK(ticket.first_decision + decisions.size() <= waiting.decisions.size());
+    std::ranges::copy(decisions, waiting.decisions.begin() + ticket.first_decision);
+    if (has_pending(waiting.decisions)) return;
+    const std::unique_ptr<Waiting> done = std::move(found->second);
+    waiting_.erase(found);
+    answer(done->ticket, done->plans.descriptors, done->plans.overrides, done->decisions, *done->rules, done->asked);
+  }
+
+  [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
+
+ private:
+  // A check whose store answers later: what its verdict needs, owned.
+  struct Waiting {
+    std::uint64_t ticket;
+    Plans plans;
+    std::vector<Decision> decisions;
+    std::shared_ptr<const rules::RuleSet> rules;
+    Instant asked;
+  };
+
+  void plan(const Check& check) {
+    Planned& planned = planned_.emplace_back();
+    planned.first_plan = plans_.descriptors.size();
+    statistics_.checks.add();
+    if (!rules_) {
+      refuse(planned, {ErrorCode::unknown, "no rate limit configuration loaded", std::nullopt});
+      return;
+    }
+    bool domain_known = true;
+    if (auto done = plan_check(*rules_, check, options_.counter_key, plans_, domain_known); !done) {
+      refuse(planned, std::move(done.error()));
+      return;
+    }
+    if (!domain_known) statistics_.unknown_domains.add();
+  }
+
+  static void refuse(Planned& planned, Error error) {
+    planned.failed = true;
+    planned.error = std::move(error);
+  }
+
+  // Turns all plans into charges and groups. Overrides are complete by now, so their addresses hold.
+  void gather(std::span<const Check> checks) {
+    groups_.clear();
+    charges_.clear();
+    names_.clear();
+    std::size_t count = 0;
+    for (const Plan& plan : plans_.descriptors) count += plan.limits(plans_.overrides).size();
+    names_.reserve(count);
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      Planned& planned = planned_[i];
+      planned.first_decision = charges_.size();
+      if (!planned.failed) gather_check(checks[i], planned, next_request_ + i);
+      planned.decision_count = charges_.size() - planned.first_decision;
+    }
+  }
+
+  void gather_check(const Check& check, const Planned& planned, std::uint64_t request) {
+    for (std::size_t d = 0; d < check.descriptors.size(); ++d) {
+      const Plan& plan = plans_.descriptors[planned.first_plan + d];
+      const std::span<const rules::RuleLimit> limits = plan.limits(plans_.overrides);
+      if (limits.empty()) continue;
+      groups_.push_back(
+          {.charge_count = static_cast<std::uint32_t>(limits.size()),
+           .verb = plan.negative ? algorithm::Verb::refund : algorithm::Verb::decide,
+           .mode = limits.size() == 1 ? store::GroupMode::each : store::GroupMode::all_or_nothing,
+           .deadline = check.deadline,
+           .ticket = {.request = request,
+                      .first_decision = static_cast<std::uint32_t>(charges_.size() - planned.first_decision)}});
+      for (const rules::RuleLimit& limit : limits) {
+        const Names& names =
+            names_.emplace_back(*rules_, check.domain, check.descriptors[d].entries, limit, plan.is_override());
+        charges_.push_back({.counter = rules::counter_of(plan.match.counter, limit),
+                            .limit = &limit.limit,
+                            .cost = plan.hits,
+                            .names = &names});
+      }
+      if (!plan.is_override() && !plan.negative) statistics_.rules[plan.match.rule->index].total_hits.add(plan.hits);
+    }
+  }
+
+  void conclude(std::size_t index, std::uint64_t ticket, Instant now) {
+    const Planned& planned = planned_[index];
+    if (planned.failed) {
+      give_error(ticket, planned.error);
+      return;
+    }
+    const auto decisions =
+        std::span<const Decision>{decisions_}.subspan(planned.first_decision, planned.decision_count);
+    const std::size_t end = index + 1 < planned_.size() ? planned_[index + 1].first_plan : plans_.descriptors.size();
+    const auto plans = std::span<const Plan>{plans_.descriptors}.subspan(planned.first_plan, end - planned.first_plan);
+    if (has_pending(decisions)) {
+      wait(ticket, next_request_ + index, plans, decisions, now);
+      return;
+    }
+    answer(ticket, plans, plans_.overrides, decisions, *rules_, now);
+  }
+
+  void wait(std::uint64_t ticket, std::uint64_t request, std::span<const Plan> plans,
+            std::span<const Decision> decisions, Instant now) {
+    if (waiting_.size() >= kMaxWaiting) {
+      statistics_.waiting_refused.add();
+      give_error(ticket, {ErrorCode::resource_exhausted,
+                          fmt::format("{} requests wait for the counter store already, which is the most", kMaxWaiting),
+                          std::nullopt});
+      return;
+    }
+    auto waiting = std::make_unique<Waiting>(Waiting{.ticket = ticket,
+                                                     .plans = {{plans.begin(), plans.end()}, plans_.overrides},
+                                                     .decisions = {decisions.begin(), decisions.end()},
+                                                     .rules = rules_,
+                                                     .asked = now});
+    waiting_.emplace(request, std::move(waiting));
+  }
+
+  void answer(std::uint64_t ticket, std::span<const Plan> plans, std::span<const rules::RuleLimit> overrides,
+              std::span<const Decision> decisions, const rules::RuleSet& rules, Instant now) {
+    statuses_.clear();
+    algorithm::Cause cause = algorithm::Cause::none;
+    bool unanswered = false;
+    for (const Plan& plan : plans) {
+      const std::span<const rules::RuleLimit> limits = plan.limits(overrides);
+      const Status& status = statuses_.emplace_back(judge(plan, limits, decisions.first(limits.size()), now));
+      decisions = decisions.subspan(limits.size());
+      if (status.decision.outcome == Outcome::unanswered) {
+        statistics_.unanswered_groups.add();
+        unanswered = true;
+        cause = status.decision.cause;
+      } else if (status.limit != nullptr && status.rule != nullptr && !plan.negative && &rules == rules_.get()) {
+        count_hits(plan, status, options_.near_limit_ratio, statistics_.rules[status.rule->index]);
+      }
+    }
+    const Code overall = overall_code(statuses_);
+    if (overall == Code::over_limit) {
+      statistics_.over_limit_checks.add();
+    } else if (unanswered) {
+      give_error(ticket, store_failed(cause));
+      return;
+    }
+    sink_.on_verdict(ticket, {.overall = overall, .statuses = statuses_, .error = nullptr});
+  }
+
+  void give_error(std::uint64_t ticket, const Error& error) {
+    statistics_.failed_checks.add();
+    sink_.on_verdict(ticket, {.overall = Code::ok, .statuses = {}, .error = &error});
+  }
+
+  static bool has_pending(std::span<const Decision> decisions) {
+    return std::ranges::any_of(decisions, [](const Decision& d) { return d.outcome == Outcome::pending; });
+  }
+
+  store::Store& store_;
+  VerdictSink& sink_;
+  const LimiterOptions options_;
+  std::shared_ptr<const rules::RuleSet> rules_;
+  Statistics statistics_;
+  std::uint64_t next_request_ = 0;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Waiting>> waiting_;  // at most kMaxWaiting
+
+  // Of the batch at hand, kept for their room.
+  Plans plans_;
+  std::vector<Planned> planned_;
+  std::vector<store::Group> groups_;
+  std::vector<store::Charge> charges_;
+  std::vector<Names> names_;
+  std::vector<Decision> decisions_;
+  std::vector<Status> statuses_;
+};
+
+Limiter::Limiter(store::Store& store, VerdictSink& sink, const LimiterOptions& options)
+    : impl_{std::make_unique<Impl>(store, sink, options)} {}
+Limiter::~Limiter() = default;
+
+void Limiter::use_rules(std::shared_ptr<const rules::RuleSet> rules) { impl_->use_rules(std::move(rules)); }
+void Limiter::decide(std::span<const Check> checks, Instant now) { impl_->decide(checks, now); }
+const Statistics& Limiter::statistics() const noexcept { return impl_->statistics(); }
+
+}  // namespace penstock::limiter

@@ -1,0 +1,359 @@
+#include "penstock/limiter/limiter.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "penstock/store/memory/memory_store.h"
+#include "penstock/store/memory/table.h"
+#include "penstock/store/testing/faulty_store.h"
+
+namespace penstock::limiter {
+namespace {
+
+using store::testing::Fault;
+
+constexpr Instant kNow = instant_from_unix_seconds(1'800'000'000);
+
+std::shared_ptr<const rules::RuleSet> load(const std::string& text) {
+  const std::vector<rules::Source> sources = {{.name = "rules.yaml", .text = text}};
+  auto loaded = rules::load(sources, {});
+  if (!loaded) {
+    ADD_FAILURE() << to_string(loaded.error().front());
+    return nullptr;
+  }
+  return loaded->rules;
+}
+
+// A verdict that outlives the call.
+struct Kept {
+  Code overall = Code::ok;
+  std::vector<Status> statuses;
+  std::optional<Error> error;
+};
+
+class KeepVerdicts final : public VerdictSink {
+ public:
+  void on_verdict(std::uint64_t ticket, const Verdict& verdict) override {
+    Kept kept{.overall = verdict.overall, .statuses = {verdict.statuses.begin(), verdict.statuses.end()}, .error = {}};
+    if (verdict.error != nullptr) kept.error = *verdict.error;
+    ASSERT_TRUE(verdicts.emplace(ticket, std::move(kept)).second) << "one verdict a check";
+  }
+  std::map<std::uint64_t, Kept> verdicts;
+};
+
+// One descriptor: its entries, and what else it may carry.
+struct Asked {
+  std::vector<rules::Entry> entries;
+  std::optional<Override> limit = {};
+  std::optional<std::uint64_t> hits = {};
+  bool negative_hits = false;
+};
+
+class LimiterTest : public testing::Test {
+ protected:
+  explicit LimiterTest(std::vector<Fault> script = {}) : store_{memory_, std::move(script)} {}
+
+  void use(const std::string& text) {
+    rules_ = load(text);
+    limiter_.use_rules(rules_);
+  }
+
+  std::uint64_t send(const std::vector<Asked>& asked, Instant now = kNow, std::string_view domain = "d",
+                     std::uint32_t hits_addend = 0) {
+    std::vector<Descriptor> descriptors;
+    for (const Asked& each : asked) {
+      descriptors.push_back(
+          {.entries = each.entries, .limit = each.limit, .hits = each.hits, .negative_hits = each.negative_hits});
+    }
+    const Check check = {
+        .domain = domain, .descriptors = descriptors, .hits_addend = hits_addend, .ticket = next_ticket_};
+    limiter_.decide({&check, 1}, now);
+    return next_ticket_++;
+  }
+
+  Kept ask(const std::vector<Asked>& asked, Instant now = kNow, std::string_view domain = "d",
+           std::uint32_t hits_addend = 0) {
+    return sink_.verdicts.at(send(asked, now, domain, hits_addend));
+  }
+
+  [[nodiscard]] const RuleCounters& counters(std::string_view path) const {
+    for (const auto& rule : rules_->rules()) {
+      if (rule->path == path) return limiter_.statistics().rules[rule->index];
+    }
+    ADD_FAILURE() << "no rule " << path;
+    return limiter_.statistics().rules.front();
+  }
+
+  store::MemoryStore memory_{*store::Table::create({.capacity_keys = 10'000})};
+  store::testing::FaultyStore store_;
+  KeepVerdicts sink_;
+  std::shared_ptr<const rules::RuleSet> rules_;
+  Limiter limiter_{store_, sink_, {.counter_key = {1, 2}}};
+  std::uint64_t next_ticket_ = 1;
+};
+
+constexpr const char* kRules = R"(
+domain: d
+descriptors:
+  - key: user
+    rate_limit: {unit: minute, requests_per_unit: 2}
+  - key: shy
+    shadow_mode: true
+    rate_limit: {unit: minute, requests_per_unit: 1}
+  - key: free
+    rate_limit: {unlimited: true}
+  - key: smooth
+    rate_limit: {unit: minute, requests_per_unit: 60, algorithm: gcra, burst: 3}
+  - key: both
+    rate_limits:
+      - {unit: minute, requests_per_unit: 60, algorithm: gcra, burst: 2}
+      - {unit: day, requests_per_unit: 3, algorithm: gcra}
+)";
+
+TEST_F(LimiterTest, LimitsByTheRuleThatMatchesAndSaysWhichOneDecided) {
+  use(kRules);
+  const Kept first = ask({{{{"user", "ann"}}}});
+  EXPECT_EQ(first.overall, Code::ok);
+  ASSERT_EQ(first.statuses.size(), 1u);
+  EXPECT_EQ(first.statuses[0].remaining, 1u);
+  EXPECT_EQ(first.statuses[0].rule->path, "d.user");
+  EXPECT_EQ(first.statuses[0].limit->requests_per_unit, 2u);
+  EXPECT_EQ(ask({{{{"user", "ann"}}}}).overall, Code::ok);
+  EXPECT_EQ(ask({{{{"user", "ann"}}}}).overall, Code::over_limit);
+  EXPECT_EQ(ask({{{{"user", "bob"}}}}).overall, Code::ok) << "each value has its own counter";
+  EXPECT_EQ(ask({{{{"user", "ann"}}}}, kNow + std::chrono::minutes{1}).overall, Code::ok) << "a new window";
+}
+
+TEST_F(LimiterTest, IsOverWhenAnyDescriptorIsOverAndChargesTheOthersAllTheSame) {
+  use(kRules);
+  ask({{{{"user", "ann"}}}, {{{"user", "bob"}}}});
+  ask({{{{"user", "ann"}}}});
+  const Kept third = ask({{{{"user", "ann"}}}, {{{"user", "bob"}}}});
+  EXPECT_EQ(third.overall, Code::over_limit);
+  EXPECT_EQ(third.statuses[0].code, Code::over_limit);
+  EXPECT_EQ(third.statuses[1].code, Code::ok);
+  EXPECT_EQ(third.statuses[1].remaining, 0u) << "the original's windows are charged singly";
+}
+
+TEST_F(LimiterTest, AnswersWhatNothingLimitsWithABareOk) {
+  use(kRules);
+  for (const Kept& kept : {ask({{{{"other", "x"}}}}), ask({{{{"user", "x"}}}}, kNow, "elsewhere"), ask({{{}}})}) {
+    EXPECT_EQ(kept.overall, Code::ok);
+    EXPECT_EQ(kept.statuses.at(0).limit, nullptr);
+    EXPECT_EQ(kept.statuses.at(0).remaining, 0u);
+  }
+  EXPECT_EQ(limiter_.statistics().unknown_domains.value(), 1u);
+}
+
+TEST_F(LimiterTest, TellsOfAnUnlimitedRuleThatAllRemains) {
+  use(kRules);
+  const Kept kept = ask({{{{"free", "x"}}}});
+  EXPECT_EQ(kept.statuses.at(0).remaining, Status::kUnlimited);
+  EXPECT_EQ(kept.statuses.at(0).limit, nullptr);
+}
+
+TEST_F(LimiterTest, CountsButPassesAShadowRule) {
+  use(kRules);
+  ask({{{{"shy", "x"}}}});
+  const Kept second = ask({{{{"shy", "x"}}}});
+  EXPECT_EQ(second.overall, Code::ok);
+  EXPECT_EQ(second.statuses[0].remaining, 0u);
+  EXPECT_EQ(counters("d.shy").shadow_mode.value(), 1u);
+  EXPECT_EQ(counters("d.shy").over_limit.value(), 1u);
+}
+
+TEST_F(LimiterTest, GivesAGcraLimitItsBurstAndThenItsRate) {
+  use(kRules);
+  for (int hit = 0; hit < 3; ++hit) EXPECT_EQ(ask({{{{"smooth", "x"}}}}).overall, Code::ok);
+  const Kept over = ask({{{{"smooth", "x"}}}});
+  EXPECT_EQ(over.overall, Code::over_limit);
+  EXPECT_EQ(over.statuses[0].reset_seconds, 1);
+  EXPECT_EQ(ask({{{{"smooth", "x"}}}}, kNow + std::chrono::seconds{1}).overall, Code::ok);
+  EXPECT_EQ(counters("d.smooth").over_limit.value(), 1u);
+}
+
+TEST_F(LimiterTest, ChargesAListOfLimitsAllOrNothingAndCountsItAsOneHit) {
+  use(kRules);
+  EXPECT_EQ(ask({{{{"both", "x"}}}}).statuses[0].limit->unit, rules::Unit::minute) << "1 left against 2";
+  ask({{{{"both", "x"}}}});
+  const Kept third = ask({{{{"both", "x"}}}});
+  EXPECT_EQ(third.overall, Code::over_limit);
+  EXPECT_EQ(third.statuses[0].limit->unit, rules::Unit::minute) << "the refusing limit decides";
+  const Kept later = ask({{{{"both", "x"}}}}, kNow + std::chrono::seconds{2});
+  EXPECT_EQ(later.overall, Code::ok) << "the refused hit was not charged to the day";
+  EXPECT_EQ(ask({{{{"both", "x"}}}}, kNow + std::chrono::seconds{9}).statuses[0].limit->unit, rules::Unit::day);
+  EXPECT_EQ(counters("d.both").total_hits.value(), 5u);
+  EXPECT_EQ(counters("d.both").over_limit.value(), 2u);
+  EXPECT_EQ(counters("d.both").within_limit.value(), 3u);
+}
+
+TEST_F(LimiterTest, TakesCostsFromTheDescriptorElseFromTheRequestElseOne) {
+  use(kRules);
+  EXPECT_EQ(ask({{{{"user", "a"}}}}, kNow, "d", 2).statuses[0].remaining, 0u);
+  EXPECT_EQ(ask({{.entries = {{"user", "b"}}, .hits = 1}}, kNow, "d", 2).statuses[0].remaining, 1u);
+  EXPECT_EQ(ask({{.entries = {{"user", "b"}}, .hits = 0}}, kNow, "d", 2).statuses[0].remaining, 1u);
+  EXPECT_EQ(ask({{.entries = {{"user", "c"}}, .hits = ~std::uint64_t{0}}}).overall, Code::over_limit);
+}
+
+TEST_F(LimiterTest, LooksOverLimitWhenNothingRemainsButAtAWindowOfTheOriginal) {
+  use(kRules);
+  ask({{.entries = {{"smooth", "x"}}, .hits = 3}, {.entries = {{"user", "x"}}, .hits = 2}});
+  const Kept look = ask({{.entries = {{"smooth", "x"}}, .hits = 0}, {.entries = {{"user", "x"}}, .hits = 0}});
+  EXPECT_EQ(look.statuses[0].code, Code::over_limit);
+  EXPECT_EQ(look.statuses[1].code, Code::ok) << "0 more than 2 of 2 is not above 2";
+}
+
+TEST_F(LimiterTest, GivesHitsBack) {
+  use(kRules);
+  ask({{.entries = {{"user", "x"}}, .hits = 2}});
+  const Kept back = ask({{.entries = {{"user", "x"}}, .hits = 1, .negative_hits = true}});
+  EXPECT_EQ(back.overall, Code::ok);
+  EXPECT_EQ(back.statuses[0].remaining, 1u);
+  EXPECT_EQ(ask({{{{"user", "x"}}}}).overall, Code::ok);
+  EXPECT_EQ(counters("d.user").total_hits.value(), 3u) << "a refund is no hit";
+}
+
+TEST_F(LimiterTest, LetsTheRequestBringItsOwnLimitForTheSameCounter) {
+  use(kRules);
+  ask({{.entries = {{"user", "x"}}, .hits = 2}});
+  const Kept more = ask({{.entries = {{"user", "x"}}, .limit = Override{5, 2}}});
+  EXPECT_EQ(more.overall, Code::ok);
+  EXPECT_EQ(more.statuses[0].remaining, 2u) << "two were used before";
+  EXPECT_EQ(more.statuses[0].rule, nullptr);
+  EXPECT_EQ(more.statuses[0].limit->requests_per_unit, 5u);
+  EXPECT_EQ(ask({{.entries = {{"free", "x"}}, .limit = Override{0, 1}}}).overall, Code::over_limit);
+}
+
+TEST_F(LimiterTest, RefusesAnOverrideWithAnUnknownUnitAndChargesNothing) {
+  use(kRules);
+  for (const int unit : {0, 8, 99, -1}) {
+    const Kept kept = ask({{{{"user", "x"}}}, {.entries = {{"user", "y"}}, .limit = Override{5, unit}}});
+    ASSERT_TRUE(kept.error);
+    EXPECT_EQ(kept.error->code, ErrorCode::invalid_argument);
+    EXPECT_NE(kept.error->message.find("descriptor 1"), std::string::npos) << kept.error->message;
+  }
+  EXPECT_FALSE(ask({{.entries = {{"k", "y"}}, .limit = Override{5, 99}}}, kNow, "elsewhere").error)
+      << "the unit of an unknown domain is not looked at";
+  EXPECT_EQ(ask({{{{"user", "x"}}}}).statuses[0].remaining, 1u);
+}
+
+TEST_F(LimiterTest, RefusesWhatTheOriginalRefusesInItsWords) {
+  EXPECT_EQ(ask({{{{"user", "x"}}}}).error->message, "no rate limit configuration loaded");
+  use(kRules);
+  EXPECT_EQ(ask({{{{"user", "x"}}}}, kNow, "").error->message, "rate limit domain must not be empty");
+  EXPECT_EQ(ask({}).error->message, "rate limit descriptor list must not be empty");
+  EXPECT_EQ(ask({}).error->code, ErrorCode::unknown);
+  EXPECT_EQ(limiter_.statistics().failed_checks.value(), 4u);
+}
+
+TEST_F(LimiterTest, SwitchesOffTheLimitsThatAnotherOneReplaces) {
+  use(R"(
+domain: d
+descriptors:
+  - key: a
+    rate_limit: {name: a, unit: minute, requests_per_unit: 1}
+  - key: b
+    rate_limit: {name: b, unit: minute, requests_per_unit: 5, replaces: [{name: a}]}
+  - key: c
+    rate_limit: {name: c, unit: minute, requests_per_unit: 5, replaces: [{name: b}]}
+)");
+  const Kept chain = ask({{{{"a", ""}}}, {{{"b", ""}}}, {{{"c", ""}}}});
+  EXPECT_EQ(chain.statuses[0].limit, nullptr) << "replaced by b, though b is replaced itself";
+  EXPECT_EQ(chain.statuses[1].limit, nullptr);
+  EXPECT_NE(chain.statuses[2].limit, nullptr);
+  EXPECT_EQ(ask({{{{"a", ""}}}}).overall, Code::ok) << "its counter was left alone";
+  EXPECT_EQ(ask({{{{"a", ""}}}}).overall, Code::over_limit);
+}
+
+TEST_F(LimiterTest, DecidesABatchAsItWouldOneByOne) {
+  use(kRules);
+  const std::vector<rules::Entry> entries = {{"user", "x"}};
+  const Descriptor descriptor = {.entries = entries};
+  std::vector<Check> checks;
+  for (std::uint64_t ticket = 100; ticket < 105; ++ticket) {
+    checks.push_back({.domain = ticket == 102 ? "" : "d", .descriptors = {&descriptor, 1}, .ticket = ticket});
+  }
+  limiter_.decide(checks, kNow);
+  EXPECT_EQ(sink_.verdicts.at(100).overall, Code::ok);
+  EXPECT_EQ(sink_.verdicts.at(101).overall, Code::ok);
+  EXPECT_TRUE(sink_.verdicts.at(102).error) << "one bad check spoils no other";
+  EXPECT_EQ(sink_.verdicts.at(103).overall, Code::over_limit);
+  EXPECT_EQ(sink_.verdicts.at(104).overall, Code::over_limit);
+}
+
+TEST_F(LimiterTest, KeepsCountersWhenRulesAreReplaced) {
+  use(kRules);
+  ask({{.entries = {{"user", "x"}}, .hits = 2}, {.entries = {{"smooth", "x"}}, .hits = 3}});
+  use(R"(
+domain: d
+descriptors:
+  - key: user
+    rate_limit: {unit: minute, requests_per_unit: 7}
+  - key: smooth
+    rate_limit: {unit: minute, requests_per_unit: 7, algorithm: gcra, burst: 3}
+)");
+  const Kept after = ask({{{{"user", "x"}}}, {{{"smooth", "x"}}}});
+  EXPECT_EQ(after.statuses[0].remaining, 4u) << "2 of 7 were used, and one more";
+  EXPECT_EQ(after.statuses[1].remaining, 1u)
+      << "3 s of debt were left, less than one hit of the slower rate, and one more";
+}
+
+class LateStore : public LimiterTest {
+ protected:
+  LateStore() : LimiterTest{{Fault::delay, Fault::none, Fault::delay}} { use(kRules); }
+};
+
+TEST_F(LateStore, AnswersACheckWhenItsOwnGroupsAreDecidedAndNoOther) {
+  const std::uint64_t first = send({{{{"user", "x"}}}, {{{"smooth", "x"}}}});
+  const std::uint64_t second = send({{{{"user", "y"}}}});
+  const std::uint64_t third = send({{{{"user", "z"}}}});
+  EXPECT_EQ(sink_.verdicts.size(), 1u);
+  EXPECT_TRUE(sink_.verdicts.contains(third)) << "it did not wait for the others";
+  store_.answer(1);
+  EXPECT_TRUE(sink_.verdicts.contains(second));
+  store_.answer_all();
+  const Kept late = sink_.verdicts.at(first);
+  ASSERT_EQ(late.statuses.size(), 2u);
+  EXPECT_EQ(late.statuses[0].remaining, 1u);
+  EXPECT_EQ(late.statuses[1].remaining, 2u);
+  EXPECT_EQ(counters("d.user").within_limit.value(), 3u);
+}
+
+TEST_F(LateStore, GivesALateVerdictByTheRulesOfItsTime) {
+  const std::uint64_t ticket = send({{.entries = {{"user", "x"}}, .limit = Override{9, 3}}});
+  const auto old_rules = rules_;
+  use("domain: other");
+  store_.answer_all();
+  const Kept late = sink_.verdicts.at(ticket);
+  EXPECT_EQ(late.statuses.at(0).remaining, 8u);
+}
+
+class FailingStore : public LimiterTest {
+ protected:
+  FailingStore() : LimiterTest{{Fault::none, Fault::none, Fault::refuse}} { use(kRules); }
+};
+
+TEST_F(FailingStore, IsAnErrorThatSaysWhy) {
+  ask({{{{"user", "x"}}}, {{{"user", "y"}}}});
+  store_.fail_with(algorithm::Cause::unavailable);
+  const Kept kept = ask({{{{"user", "x"}}}});
+  ASSERT_TRUE(kept.error);
+  EXPECT_EQ(kept.error->code, ErrorCode::unavailable);
+  EXPECT_NE(kept.error->message.find("cannot be reached"), std::string::npos) << kept.error->message;
+  EXPECT_EQ(limiter_.statistics().unanswered_groups.value(), 1u);
+}
+
+TEST_F(FailingStore, DoesNotSaveARequestThatAnotherDescriptorRefuses) {
+  ask({{.entries = {{"user", "x"}}, .hits = 2}, {{{"user", "z"}}}});
+  const Kept kept = ask({{{{"user", "y"}}}, {{{"user", "x"}}}});
+  EXPECT_FALSE(kept.error);
+  EXPECT_EQ(kept.overall, Code::over_limit);
+}
+
+}  // namespace
+}  // namespace penstock::limiter

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "penstock/base/error.h"
+#include "penstock/base/hash.h"
+#include "penstock/limiter/check.h"
+#include "penstock/rules/rule_set.h"
+
+namespace penstock::limiter {
+
+// What one descriptor comes to before any counter is asked.
+struct Plan {
+  static constexpr std::uint32_t kNoOverride = 0xffff'ffff;
+
+  rules::Match match;
+  std::uint64_t hits = 1;
+  std::uint32_t override_index = kNoOverride;
+  bool negative = false;
+  bool replaced = false;  // another limit of the same check names this one in `replaces`
+
+  [[nodiscard]] bool is_override() const noexcept { return override_index != kNoOverride; }
+
+  // The limits to charge: none, a rule's, or the override.
+  [[nodiscard]] std::span<const rules::RuleLimit> limits(std::span<const rules::RuleLimit> overrides) const noexcept {
+    if (is_override()) return overrides.subspan(override_index, 1);
+    if (match.rule == nullptr || replaced) return {};
+    return match.rule->limits;
+  }
+};
+
+// The plans of a batch's descriptors, and the limits that came with them. Reused from batch to batch.
+struct Plans {
+  std::vector<Plan> descriptors;
+  std::vector<rules::RuleLimit> overrides;
+
+  void clear() noexcept {
+    descriptors.clear();
+    overrides.clear();
+  }
+};
+
+// Appends a plan for each descriptor of `check`. Errors leave nothing behind: the texts of envoyproxy/ratelimit for an
+// empty domain and an empty list, invalid_argument for an override with an unknown unit.
+// `domain_known` says whether any rule file names the domain.
+[[nodiscard]] std::expected<void, Error> plan_check(const rules::RuleSet& rules, const Check& check, HashKey key,
+                                                    Plans& plans, bool& domain_known);
+
+}  // namespace penstock::limiter

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "penstock/algorithm/decision.h"
+#include "penstock/base/error.h"
+#include "penstock/rules/rule.h"
+
+namespace penstock::limiter {
+
+// The numbers are those of RateLimitResponse.Code.
+enum class Code : std::uint8_t { ok = 1, over_limit = 2 };
+
+// The answer to one descriptor.
+struct Status {
+  static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
+
+  Code code = Code::ok;
+  std::uint32_t remaining = 0;  // kUnlimited for an unlimited rule
+  // What is told as `duration_until_reset`, whole seconds rounded up; absent where waiting does not help, and where
+  // there is no limit.
+  std::optional<std::int64_t> reset_seconds;
+  const rules::Rule* rule = nullptr;        // null: none, or an override
+  const rules::RuleLimit* limit = nullptr;  // the limit that decided; null: none
+  algorithm::Decision decision;             // of that limit
+};
+
+// The answer to one check. Everything it points to is valid until `VerdictSink::on_verdict` returns.
+struct Verdict {
+  Code overall = Code::ok;
+  std::span<const Status> statuses;  // one a descriptor, in order
+  const Error* error = nullptr;      // set: the check has no answer but this
+};
+
+class VerdictSink {
+ public:
+  virtual void on_verdict(std::uint64_t ticket, const Verdict& verdict) = 0;
+
+ protected:
+  ~VerdictSink() = default;
+};
+
+}  // namespace penstock::limiter
