@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "penstock/base/check.h"
+
+namespace penstock::transport {
+
+// Bytes that wait for the socket. Appending does not move what is unsent until everything was written or the part that
+// was written outweighs the rest. Threading: Loop-owned.
+class OutputBuffer {
+ public:
+  void append(std::string_view bytes) { bytes_.append(bytes); }
+  void append(std::size_t count, char byte) { bytes_.append(count, byte); }
+
+  [[nodiscard]] std::string_view unsent() const noexcept { return std::string_view{bytes_}.substr(sent_); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size() - sent_; }
+  [[nodiscard]] bool empty() const noexcept { return sent_ == bytes_.size(); }
+
+  // Requires: size <= this->size().
+  void written(std::size_t size) {
+    PENSTOCK_CHECK(size <= this->size());
+    sent_ += size;
+    if (sent_ == bytes_.size()) {
+      bytes_.clear();
+      sent_ = 0;
+      if (bytes_.capacity() > kRetainedBytes) bytes_.shrink_to_fit();
+    } else if (sent_ > bytes_.size() - sent_) {
+      bytes_.erase(0, sent_);
+      sent_ = 0;
+    }
+  }
+
+ private:
+  // A full read's worth of replies; what a burst took beyond it goes back.
+  static constexpr std::size_t kRetainedBytes = std::size_t{256} * 1024;
+
+  std::string bytes_;
+  std::size_t sent_ = 0;
+};
+
+}  // namespace penstock::transport
