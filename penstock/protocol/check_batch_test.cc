@@ -1,0 +1,77 @@
+#include "penstock/protocol/check_batch.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::protocol {
+namespace {
+
+TEST(CheckBatch, KeepsEachCheckApart) {
+  CheckBatch batch;
+  batch.begin();
+  batch.set_domain("one");
+  ASSERT_TRUE(batch.add_descriptor());
+  ASSERT_TRUE(batch.add_entry({"a", "1"}));
+  ASSERT_TRUE(batch.add_entry({"b", "2"}));
+  ASSERT_TRUE(batch.add_descriptor());
+  batch.commit(7, Instant::max());
+  batch.begin();
+  batch.set_domain("two");
+  batch.set_hits_addend(3);
+  ASSERT_TRUE(batch.add_descriptor());
+  ASSERT_TRUE(batch.add_entry({"c", "3"}));
+  batch.commit(8, Instant{});
+
+  const auto checks = batch.checks();
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].domain, "one");
+  EXPECT_EQ(checks[0].ticket, 7U);
+  ASSERT_EQ(checks[0].descriptors.size(), 2U);
+  ASSERT_EQ(checks[0].descriptors[0].entries.size(), 2U);
+  EXPECT_EQ(checks[0].descriptors[0].entries[1].key, "b");
+  EXPECT_TRUE(checks[0].descriptors[1].entries.empty());
+  EXPECT_EQ(checks[1].hits_addend, 3U);
+  EXPECT_EQ(checks[1].deadline, Instant{});
+  ASSERT_EQ(checks[1].descriptors.size(), 1U);
+  EXPECT_EQ(checks[1].descriptors[0].entries[0].value, "3");
+}
+
+TEST(CheckBatch, ForgetsWhatWasAbandoned) {
+  CheckBatch batch;
+  batch.begin();
+  ASSERT_TRUE(batch.add_descriptor());
+  ASSERT_TRUE(batch.add_entry({"bad", "bad"}));
+  batch.abandon();
+  batch.begin();
+  ASSERT_TRUE(batch.add_descriptor());
+  ASSERT_TRUE(batch.add_entry({"good", "good"}));
+  batch.commit(1, Instant::max());
+  const auto checks = batch.checks();
+  ASSERT_EQ(checks.size(), 1U);
+  ASSERT_EQ(checks[0].descriptors.size(), 1U);
+  EXPECT_EQ(checks[0].descriptors[0].entries[0].key, "good");
+}
+
+TEST(CheckBatch, RefusesMoreThanItsMaxima) {
+  CheckBatch batch;
+  batch.begin();
+  for (std::size_t i = 0; i < CheckBatch::kMaxDescriptors; ++i) ASSERT_TRUE(batch.add_descriptor());
+  for (std::size_t i = 0; i < CheckBatch::kMaxEntriesPerDescriptor; ++i) ASSERT_TRUE(batch.add_entry({"k", "v"}));
+  const auto entry = batch.add_entry({"k", "v"});
+  ASSERT_FALSE(entry);
+  EXPECT_EQ(entry.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(entry.error().message, "descriptors[9999] has more than 1000 entries, which is the most");
+  const auto descriptor = batch.add_descriptor();
+  ASSERT_FALSE(descriptor);
+  EXPECT_EQ(descriptor.error().message, "the request has more than 10000 descriptors, which is the most");
+}
+
+TEST(CheckBatch, IsEmptyAfterClear) {
+  CheckBatch batch;
+  batch.begin();
+  batch.commit(1, Instant::max());
+  batch.clear();
+  EXPECT_TRUE(batch.checks().empty());
+}
+
+}  // namespace
+}  // namespace penstock::protocol

@@ -1,0 +1,195 @@
+#include "penstock/protocol/http_endpoint.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <gtest/gtest.h>
+
+#include "penstock/protocol/testing/grpc_peers.h"
+#include "penstock/store/testing/faulty_store.h"
+
+namespace penstock::protocol {
+namespace {
+
+using store::testing::Fault;
+
+constexpr Instant kNow = instant_from_unix_seconds(1'800'000'000);
+constexpr std::string_view kRules = R"(
+domain: hits
+descriptors:
+  - key: l1
+    rate_limit: {unit: hour, requests_per_unit: 1}
+  - key: l8
+    rate_limit: {name: eight, unit: hour, requests_per_unit: 8}
+)";
+
+std::string http(std::string_view method, std::string_view path, std::string_view body) {
+  std::string request{method};
+  request += " ";
+  request += path;
+  request += " HTTP/1.1\r\nhost: limits\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n";
+  return request.append(body);
+}
+
+std::string ask(std::string_view key) {
+  return R"({"domain":"hits","descriptors":[{"entries":[{"key":")" + std::string{key} + R"(","value":"v"}]}]})";
+}
+
+class HttpEndpointTest : public ::testing::Test {
+ protected:
+  HttpEndpointTest() { endpoint_.use_rules(testing::rules_of(kRules)); }
+
+  std::string send(std::string_view bytes) {
+    EXPECT_TRUE(server_.receive(bytes, kNow));
+    endpoint_.serve(server_, kNow);
+    return take_output();
+  }
+
+  std::string take_output() {
+    const std::string output{server_.output()};
+    server_.written(output.size());
+    return output;
+  }
+
+  std::unique_ptr<store::Store> memory_ = testing::small_store();
+  store::testing::FaultyStore store_{*memory_, {}, Fault::none};
+  testing::RecordingOutbox outbox_;
+  HttpEndpoint endpoint_{store_, {.counter_key = {1, 2}}, outbox_};
+  transport::Http1Server server_{{}};
+};
+
+std::string status_of(std::string_view reply) { return std::string{reply.substr(0, 12)}; }
+std::string body_of(std::string_view reply) { return std::string{reply.substr(reply.find("\r\n\r\n") + 4)}; }
+
+bool has_header(std::string reply, std::string_view line) {
+  std::ranges::transform(reply, reply.begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
+  return reply.contains(line);
+}
+
+TEST_F(HttpEndpointTest, AnswersJsonWithTheVerdict) {
+  const std::string ok = send(http("POST", "/json", ask("l8")));
+  EXPECT_EQ(status_of(ok), "HTTP/1.1 200");
+  EXPECT_TRUE(has_header(ok, "content-type: application/json\r\n"));
+  EXPECT_FALSE(has_header(ok, "nosniff"));
+  EXPECT_EQ(body_of(ok),
+            R"({"overallCode":"OK","statuses":[{"code":"OK","currentLimit":{"requestsPerUnit":8,"unit":"HOUR",)"
+            R"("name":"eight"},"limitRemaining":7,"durationUntilReset":"3600s"}]})");
+}
+
+TEST_F(HttpEndpointTest, Answers429WhenOverLimit) {
+  EXPECT_EQ(status_of(send(http("POST", "/json", ask("l1")))), "HTTP/1.1 200");
+  const std::string over = send(http("POST", "/json", ask("l1")));
+  EXPECT_EQ(status_of(over), "HTTP/1.1 429");
+  EXPECT_TRUE(has_header(over, "content-type: application/json\r\n"));
+  EXPECT_TRUE(body_of(over).starts_with(R"({"overallCode":"OVER_LIMIT")"));
+}
+
+TEST_F(HttpEndpointTest, TakesAnyMethodAndIgnoresAQuery) {
+  for (const std::string_view method : {"POST", "PUT", "GET", "DELETE"}) {
+    EXPECT_EQ(status_of(send(http(method, "/json?x=1", ask("l8")))), "HTTP/1.1 200") << method;
+  }
+}
+
+TEST_F(HttpEndpointTest, Answers400ToWhateverIsWrongAndSaysWhy) {
+  const struct {
+    std::string body;
+    std::string_view why;
+  } cases[] = {
+      {"", "no valid json"},
+      {"domain: x", "no valid json"},
+      {"[]", "an object is accepted"},
+      {"{}", "rate limit domain must not be empty"},
+      {R"({"domain":"hits"})", "descriptor list must not be empty"},
+      {R"({"domain":"hits","descriptors":[{"entries":[{"key":"l8"}],"limit":{"requestsPerUnit":1,"unit":99}}]})", "99"},
+      {R"({"domain":"hits","descriptor":[]})", "unknown field \"descriptor\""},
+  };
+  for (const auto& each : cases) {
+    const std::string reply = send(http("POST", "/json", each.body));
+    EXPECT_EQ(status_of(reply), "HTTP/1.1 400") << each.body;
+    EXPECT_TRUE(has_header(reply, "content-type: text/plain; charset=utf-8\r\n"));
+    EXPECT_TRUE(has_header(reply, "x-content-type-options: nosniff\r\n"));
+    EXPECT_TRUE(has_header(reply, each.why)) << reply;
+    EXPECT_EQ(body_of(reply), "Bad Request\n");
+  }
+}
+
+TEST_F(HttpEndpointTest, KeepsOddTextsOutOfHeaders) {
+  const std::string reply = send(http("POST", "/json", R"({"a\r\nset-cookie: x":1})"));
+  EXPECT_EQ(status_of(reply), "HTTP/1.1 400");
+  EXPECT_FALSE(has_header(reply, "\nset-cookie")) << reply;
+}
+
+TEST_F(HttpEndpointTest, SaysWhetherItServes) {
+  const std::string failing = send(http("GET", "/healthcheck", ""));
+  EXPECT_EQ(status_of(failing), "HTTP/1.1 500");
+  EXPECT_EQ(body_of(failing), "");
+  endpoint_.set_serving(true);
+  const std::string fine = send(http("GET", "/healthcheck", ""));
+  EXPECT_EQ(status_of(fine), "HTTP/1.1 200");
+  EXPECT_EQ(body_of(fine), "OK");
+}
+
+TEST_F(HttpEndpointTest, Answers404ElseWhere) {
+  for (const std::string_view path : {"/", "/json/", "/healthcheck/", "/JSON", "/metrics"}) {
+    const std::string reply = send(http("GET", path, ""));
+    EXPECT_EQ(status_of(reply), "HTTP/1.1 404") << path;
+    EXPECT_TRUE(has_header(reply, "x-content-type-options: nosniff\r\n"));
+  }
+}
+
+TEST_F(HttpEndpointTest, AnswersPipelinedRequestsInOrderAndAsOneBatch) {
+  const std::string replies =
+      send(http("POST", "/json", ask("l1")) + http("GET", "/nothing", "") + http("POST", "/json", ask("l1")));
+  const std::size_t first = replies.find("HTTP/1.1 200");
+  const std::size_t second = replies.find("HTTP/1.1 404");
+  const std::size_t third = replies.find("HTTP/1.1 429");
+  ASSERT_NE(third, std::string::npos) << replies;
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+}
+
+class HttpLateTest : public HttpEndpointTest {
+ protected:
+  HttpLateTest() { late_.use_rules(testing::rules_of(kRules)); }
+
+  void send_late(std::string_view bytes) {
+    EXPECT_TRUE(server_.receive(bytes, kNow));
+    late_.serve(server_, kNow);
+  }
+
+  store::testing::FaultyStore delaying_{*memory_, {}, Fault::delay};
+  HttpEndpoint late_{delaying_, {.counter_key = {1, 2}}, outbox_};
+};
+
+TEST_F(HttpLateTest, LateRepliesKeepTheirOrder) {
+  send_late(http("POST", "/json", ask("l8")) + http("POST", "/json", ask("l1")) + http("GET", "/nothing", ""));
+  EXPECT_EQ(take_output(), "");
+  EXPECT_EQ(late_.waiting(), 2U);
+  delaying_.answer(1);
+  EXPECT_EQ(take_output(), "") << "the first is still being decided";
+  delaying_.answer(0);
+  EXPECT_EQ(outbox_.http1.back(), &server_);
+  const std::string replies = take_output();
+  const std::size_t first = replies.find("\"requestsPerUnit\":8");
+  const std::size_t second = replies.find("\"requestsPerUnit\":1,");
+  const std::size_t third = replies.find("HTTP/1.1 404");
+  ASSERT_NE(third, std::string::npos) << replies;
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+}
+
+TEST_F(HttpLateTest, AConnectionThatIsGoneIsNotTouchedAndTheChargeStays) {
+  {
+    transport::Http1Server gone{{}};
+    ASSERT_TRUE(gone.receive(http("POST", "/json", ask("l1")), kNow));
+    late_.serve(gone, kNow);
+    late_.forget(gone);
+  }
+  delaying_.answer_all();
+  EXPECT_TRUE(outbox_.http1.empty());
+  EXPECT_EQ(late_.waiting(), 0U);
+  EXPECT_EQ(status_of(send(http("POST", "/json", ask("l1")))), "HTTP/1.1 429");
+}
+
+}  // namespace
+}  // namespace penstock::protocol
