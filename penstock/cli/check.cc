@@ -1,0 +1,39 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "penstock/cli/commands.h"
+#include "penstock/cli/load_rules.h"
+
+namespace penstock::cli {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> paths;
+  bool merge_domains = false;
+};
+
+void run(const CheckOptions& options) {
+  const auto loaded = load_rules(options.paths, options.merge_domains);
+  if (!loaded) throw CLI::RuntimeError{kNo};
+  fmt::print("ok: {} file{}, {}{}\n", loaded->files, loaded->files == 1 ? "" : "s", describe(*loaded->rules),
+             loaded->warnings == 0 ? "" : fmt::format(", {} warnings", loaded->warnings));
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand(
+      "check", "Read rule files as `serve` would and name every mistake: exit 0 fine, 1 mistakes, 2 wrong use");
+  command->add_option("paths", options->paths, "Rule files, or folders with *.yaml, *.yml and *.json")
+      ->required()
+      ->type_name("PATH");
+  command->add_flag("--merge-domains", options->merge_domains,
+                    "Several files may add to one domain (the original's MERGE_DOMAIN_CONFIG); default off");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace penstock::cli

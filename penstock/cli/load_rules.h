@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/rules/rule_set.h"
+
+namespace penstock::cli {
+
+struct LoadedRules {
+  std::shared_ptr<const rules::RuleSet> rules;
+  std::size_t files = 0;
+  std::size_t warnings = 0;
+};
+
+// Reads and loads rule files for `serve` and `check`. Prints every warning and error to standard error, one a line,
+// "file:line:column: error: ..."; nothing is returned where there was an error.
+[[nodiscard]] std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains);
+
+// "3 domains, 14 rules"
+[[nodiscard]] std::string describe(const rules::RuleSet& rules);
+
+}  // namespace penstock::cli

@@ -1,0 +1,137 @@
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "penstock/cli/commands.h"
+#include "penstock/cli/load_rules.h"
+#include "penstock/server/address.h"
+#include "penstock/server/log.h"
+#include "penstock/server/server.h"
+#include "penstock/store/memory/table.h"
+
+namespace penstock::cli {
+namespace {
+
+struct ServeOptions {
+  std::vector<std::string> rules;
+  bool merge_domains = false;
+  std::string grpc = "0.0.0.0:8081";
+  std::string http = "0.0.0.0:8080";
+  std::uint32_t drain_seconds = 5;
+  std::uint32_t grace_seconds = 10;
+  std::string log_format = "text";
+  std::string log_level = "info";
+  server::ServerSettings settings;
+};
+
+server::Address address_of(const std::string& text, const char* option) {
+  auto address = server::parse_address(text);
+  if (!address) throw CLI::ValidationError{option, address.error().message};
+  return *address;
+}
+
+server::ServerSettings settings_of(const ServeOptions& options) {
+  server::ServerSettings settings = options.settings;
+  settings.grpc = address_of(options.grpc, "--grpc");
+  settings.http = address_of(options.http, "--http");
+  settings.drain = std::chrono::seconds{options.drain_seconds};
+  settings.grace = std::chrono::seconds{options.grace_seconds};
+  return settings;
+}
+
+void run(const ServeOptions& options) {
+  const server::ServerSettings settings = settings_of(options);
+  const auto format = options.log_format == "json" ? server::LogFormat::json : server::LogFormat::text;
+  server::start_log(format, server::parse_log_level(options.log_level).value_or(spdlog::level::info));
+  const auto loaded = load_rules(options.rules, options.merge_domains);
+  if (!loaded) {
+    spdlog::error("the rules have mistakes (above); nothing is served. `penstock check` reads them without serving");
+    throw CLI::RuntimeError{kNo};
+  }
+  const auto opened = server::Server::open(settings, loaded->rules);
+  if (!opened) {
+    spdlog::error("{}", opened.error().message);
+    throw CLI::RuntimeError{kNoAnswer};
+  }
+  server::Server& server = **opened;
+  spdlog::info("counters live in this process: several replicas admit each limit once each");
+  spdlog::info("ready: grpc {}, http {}, {}", to_string(server.grpc_address()), to_string(server.http_address()),
+               describe(*loaded->rules));
+  const bool ended_in_time = server.run();
+  spdlog::info("stopped{}", ended_in_time ? "" : "; some connections had to be closed");
+}
+
+void add_network_options(CLI::App& command, ServeOptions& options) {
+  command.add_option("--grpc", options.grpc, "Where Envoy asks: HOST:PORT, port 0 for any free one")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  command.add_option("--http", options.http, "Port of /json and /healthcheck")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  command
+      .add_option("--max-connections", options.settings.max_connections,
+                  "Connections on both ports together; further ones are closed at once")
+      ->type_name("COUNT")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--drain-seconds", options.drain_seconds,
+                  "After SIGTERM: health fails, requests are still served for so long")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 3600))
+      ->capture_default_str();
+  command
+      .add_option("--grace-seconds", options.grace_seconds,
+                  "After that: connections get so long to finish before they are closed")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 3600))
+      ->capture_default_str();
+}
+
+void add_resource_options(CLI::App& command, ServeOptions& options) {
+  command.add_option("--threads", options.settings.threads, "Event loops; 0 is one a core")
+      ->type_name("COUNT")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--table-keys", options.settings.table_keys,
+                  "Counters that the embedded store can hold, 37 bytes each; when full, the least used go")
+      ->type_name("COUNT")
+      ->check(CLI::Range(store::Table::kMinCapacityKeys, store::Table::kMaxCapacityKeys))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand("serve", "Answer rate limit requests by rule files");
+  command->add_option("--rules", options->rules, "Rule files, or folders with *.yaml, *.yml and *.json")
+      ->required()
+      ->type_name("PATH");
+  command->add_flag("--merge-domains", options->merge_domains,
+                    "Several files may add to one domain (the original's MERGE_DOMAIN_CONFIG); default off");
+  add_network_options(*command, *options);
+  add_resource_options(*command, *options);
+  command
+      ->add_option("--near-limit-ratio", options->settings.near_limit_ratio,
+                   "Share of a limit from which on hits count as near it, in statistics")
+      ->type_name("RATIO")
+      ->capture_default_str();
+  command->add_option("--log-format", options->log_format, "text or json, one line an event, on standard error")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->add_option("--log-level", options->log_level, "debug, info, warn or error")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->type_name("LEVEL")
+      ->capture_default_str();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace penstock::cli

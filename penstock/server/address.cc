@@ -1,0 +1,43 @@
+#include "penstock/server/address.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace penstock::server {
+namespace {
+
+auto wrong(std::string_view text) {
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format("'{}' is not an address; accepted are HOST:PORT, [IPV6]:PORT and :PORT, with a port from 0 to "
+                  "65535",
+                  text));
+}
+
+}  // namespace
+
+Result<Address> parse_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong(text);
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  if (!host.empty() && host.front() == '[') {
+    if (host.back() != ']' || host.size() < 3) return wrong(text);
+    host = host.substr(1, host.size() - 2);
+  } else if (host.contains(':')) {
+    return wrong(text);
+  }
+  Address address;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+  if (error != std::errc{} || end != port.data() + port.size()) return wrong(text);
+  address.host = host.empty() ? "0.0.0.0" : std::string{host};
+  return address;
+}
+
+std::string to_string(const Address& address) {
+  const bool v6 = address.host.contains(':');
+  return v6 ? fmt::format("[{}]:{}", address.host, address.port) : fmt::format("{}:{}", address.host, address.port);
+}
+
+}  // namespace penstock::server

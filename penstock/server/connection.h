@@ -1,0 +1,185 @@
+#pragma once
+
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <sys/socket.h>
+
+#include "penstock/base/instant.h"
+#include "penstock/server/clock.h"
+
+namespace penstock::server {
+
+// What a loop lends to its connections.
+struct LoopServices {
+  const WallOffset& clock;
+  std::span<char> read_buffer;  // one for all: its bytes are consumed before the next read
+
+  [[nodiscard]] Instant now() const noexcept { return clock.at(read_monotonic()); }
+};
+
+// A socket between one transport state machine and the loop's endpoint for it. One turn: read, let the transport cut
+// requests out of the bytes, let the endpoint answer them all, write once. Reading stops while the peer leaves too much
+// unread, and a connection that is to be closed gets kFarewell to take what was written.
+//
+// Threading: Loop-owned. Ownership: lives until closed, kept alive by its pending waits and by the loop's table.
+template <class Transport, class Endpoint>
+class Connection : public std::enable_shared_from_this<Connection<Transport, Endpoint>> {
+ public:
+  using Socket = boost::asio::ip::tcp::socket;
+  static constexpr int kMaxReadsPerTurn = 4;  // then the loop's other connections have their turn
+  static constexpr std::chrono::seconds kFarewell{1};
+
+  template <class Options>
+  Connection(Socket socket, LoopServices services, Endpoint& endpoint, const Options& options,
+             std::function<void(const Transport&)> on_closed)
+      : socket_{std::move(socket)},
+        farewell_{socket_.get_executor()},
+        services_{services},
+        endpoint_{endpoint},
+        transport_{options},
+        on_closed_{std::move(on_closed)} {}
+
+  [[nodiscard]] const Transport& transport() const noexcept { return transport_; }
+
+  void start() {
+    flush();  // a server's SETTINGS go first
+    read_when_ready();
+  }
+
+  // Writes what the transport has for the peer, as far as the socket takes it.
+  void flush() {
+    while (is_open() && !transport_.output().empty()) {
+      const std::string_view output = transport_.output();
+      const ssize_t sent = ::send(socket_.native_handle(), output.data(), output.size(), MSG_NOSIGNAL);
+      if (sent >= 0) {
+        transport_.written(static_cast<std::size_t>(sent));
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        write_when_ready();
+        return;
+      } else if (errno != EINTR) {
+        close();
+        return;
+      }
+    }
+    if (is_open() && (leaving_ || transport_.finished())) say_farewell();
+  }
+
+  void shut_down() {
+    transport_.shut_down();
+    flush();
+  }
+
+  void close() {
+    if (!is_open()) return;
+    const auto self = this->shared_from_this();
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    farewell_.cancel();
+    endpoint_.forget(transport_);
+    on_closed_(transport_);
+  }
+
+ private:
+  [[nodiscard]] bool is_open() const { return socket_.is_open(); }
+
+  void read_when_ready() {
+    if (awaiting_read_ || !is_open()) return;
+    awaiting_read_ = true;
+    socket_.async_wait(Socket::wait_read, [self = this->shared_from_this()](boost::system::error_code error) {
+      self->awaiting_read_ = false;
+      if (!error) self->read();
+    });
+  }
+
+  void write_when_ready() {
+    if (awaiting_write_) return;
+    awaiting_write_ = true;
+    socket_.async_wait(Socket::wait_write, [self = this->shared_from_this()](boost::system::error_code error) {
+      self->awaiting_write_ = false;
+      if (error) return;
+      self->flush();
+      if (self->is_open() && self->transport_.wants_input()) self->read_when_ready();
+    });
+  }
+
+  void read() {
+    for (int reads = 0; reads < kMaxReadsPerTurn && is_open(); ++reads) {
+      const std::span<char> buffer = services_.read_buffer;
+      const ssize_t size = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), 0);
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+      if (size < 0 || (size == 0 && saying_farewell_)) {
+        close();
+        return;
+      }
+      if (saying_farewell_) continue;  // too late for more requests
+      if (size == 0) {
+        leave();
+        return;
+      }
+      if (!serve({buffer.data(), static_cast<std::size_t>(size)})) return;
+      if (static_cast<std::size_t>(size) < buffer.size()) break;
+    }
+    if (is_open() && (saying_farewell_ || transport_.wants_input())) read_when_ready();
+  }
+
+  // False when no more is to be read for now.
+  bool serve(std::string_view bytes) {
+    const Instant now = services_.now();
+    const bool healthy = transport_.receive(bytes, now);
+    endpoint_.serve(transport_, now);
+    if (!healthy) {
+      leave();
+      return false;
+    }
+    flush();
+    return is_open() && transport_.wants_input();
+  }
+
+  // Closes once what is there has been written.
+  void leave() {
+    leaving_ = true;
+    flush();
+    if (is_open()) start_farewell_timer();
+  }
+
+  // The write side ends first and the peer closes: closing at once with bytes unread would make the kernel send a reset
+  // that can overtake the last answer.
+  void say_farewell() {
+    if (saying_farewell_) return;
+    saying_farewell_ = true;
+    boost::system::error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+    start_farewell_timer();
+    read_when_ready();
+  }
+
+  void start_farewell_timer() {
+    farewell_.expires_after(kFarewell);
+    farewell_.async_wait([self = this->shared_from_this()](boost::system::error_code error) {
+      if (!error) self->close();
+    });
+  }
+
+  Socket socket_;
+  boost::asio::steady_timer farewell_;
+  LoopServices services_;
+  Endpoint& endpoint_;
+  Transport transport_;
+  std::function<void(const Transport&)> on_closed_;
+  bool awaiting_read_ = false;
+  bool awaiting_write_ = false;
+  bool leaving_ = false;
+  bool saying_farewell_ = false;
+};
+
+}  // namespace penstock::server

@@ -1,0 +1,65 @@
+#include "penstock/server/listener.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace penstock::server {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+Listener::Listener(asio::io_context& io, std::function<void(int)> accept)
+    : acceptor_{io}, pause_{io}, accept_{std::move(accept)} {}
+
+Result<void> Listener::open(const Address& address) {
+  const auto failed = [&](const boost::system::error_code& error) {
+    return fail(ErrorCode::unavailable, fmt::format("cannot listen on {}: {}", to_string(address), error.message()));
+  };
+  boost::system::error_code error;
+  const std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
+  const asio::ip::address ip = asio::ip::make_address(host, error);
+  if (error) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("cannot listen on {}: '{}' is not an IP address", to_string(address), address.host));
+  }
+  const tcp::endpoint endpoint{ip, address.port};
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address{true}, error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return failed(error);
+  accept_next();
+  return {};
+}
+
+void Listener::close() {
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+}
+
+Address Listener::bound() const {
+  boost::system::error_code ignored;
+  const tcp::endpoint endpoint = acceptor_.local_endpoint(ignored);
+  return {.host = endpoint.address().to_string(), .port = endpoint.port()};
+}
+
+void Listener::accept_next() {
+  acceptor_.async_accept([this](boost::system::error_code error, tcp::socket socket) {
+    if (!acceptor_.is_open()) return;
+    if (!error) {
+      accept_(socket.release());
+      accept_next();
+      return;
+    }
+    spdlog::warn("cannot accept a connection: {}; trying again in {} ms", error.message(), kPause.count());
+    pause_.expires_after(kPause);
+    pause_.async_wait([this](boost::system::error_code cancelled) {
+      if (!cancelled) accept_next();
+    });
+  });
+}
+
+}  // namespace penstock::server

@@ -1,0 +1,208 @@
+#include "penstock/server/server.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "penstock/server/clock.h"
+#include "penstock/server/event_loop.h"
+#include "penstock/server/listener.h"
+#include "penstock/server/log.h"
+
+namespace penstock::server {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::milliseconds kClockInterval{1'000};
+constexpr std::chrono::milliseconds kEndPoll{10};
+
+HashKey random_key() {
+  std::random_device device;
+  const auto word = [&device] { return std::uint64_t{device()} << 32 | device(); };
+  return {.k0 = word(), .k1 = word()};
+}
+
+unsigned loop_count(unsigned wanted) { return wanted > 0 ? wanted : std::max(1U, std::thread::hardware_concurrency()); }
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(const ServerSettings& settings, const std::shared_ptr<store::Table>& table,
+       const std::shared_ptr<const rules::RuleSet>& rules)
+      : settings_{settings},
+        grpc_listener_{io_, [this](int descriptor) { place(descriptor, &EventLoop::adopt_grpc); }},
+        http_listener_{io_, [this](int descriptor) { place(descriptor, &EventLoop::adopt_http); }} {
+    const limiter::LimiterOptions options = {.counter_key = random_key(),
+                                             .near_limit_ratio = settings.near_limit_ratio};
+    for (unsigned i = 0; i < loop_count(settings.threads); ++i) {
+      loops_.push_back(std::make_unique<EventLoop>(table, clock_, options, rules));
+    }
+  }
+
+  Result<void> listen() {
+    if (auto opened = grpc_listener_.open(settings_.grpc); !opened) return opened;
+    return http_listener_.open(settings_.http);
+  }
+
+  bool run() {
+    ::signal(SIGPIPE, SIG_IGN);
+    watch_signals();
+    watch_clock();
+    for (const auto& loop : loops_) loop->start();
+    io_.run();
+    for (const auto& loop : loops_) loop->stop();
+    return ended_in_time_;
+  }
+
+  void stop() {
+    asio::post(io_, [this] { begin_end("asked to stop"); });
+  }
+
+  [[nodiscard]] Address grpc_address() const { return grpc_listener_.bound(); }
+  [[nodiscard]] Address http_address() const { return http_listener_.bound(); }
+
+ private:
+  enum class Phase : std::uint8_t { serving, draining, ending, done };
+
+  [[nodiscard]] std::size_t connections() const {
+    std::size_t sum = 0;
+    for (const auto& loop : loops_) sum += loop->connections();
+    return sum;
+  }
+
+  // Connections are few and live long, so each goes to the loop that has the fewest.
+  void place(int descriptor, void (EventLoop::*adopt)(int)) {
+    if (connections() >= settings_.max_connections) {
+      ::close(descriptor);
+      const LogGate::Pass pass = refused_gate_.pass(clock_.at(read_monotonic()));
+      if (pass.open) {
+        spdlog::warn(
+            "{} connections are open, which is the most (--max-connections): a new one was closed ({} more "
+            "since the last line)",
+            settings_.max_connections, pass.suppressed);
+      }
+      return;
+    }
+    const auto& loop = *std::ranges::min_element(loops_, {}, [](const auto& each) { return each->connections(); });
+    ((*loop).*adopt)(descriptor);
+  }
+
+  void watch_signals() {
+    signals_.async_wait([this](boost::system::error_code error, int signal) {
+      if (error) return;
+      begin_end(signal == SIGINT ? "SIGINT" : "SIGTERM");
+      watch_signals();
+    });
+  }
+
+  void watch_clock() {
+    clock_timer_.expires_after(kClockInterval);
+    clock_timer_.async_wait([this](boost::system::error_code error) {
+      if (error) return;
+      const Nanoseconds step = clock_.observe(read_monotonic(), read_wall());
+      if (step != Nanoseconds::zero()) {
+        spdlog::warn("the wall clock was set: {} by {} ms, followed at once",
+                     step > Nanoseconds::zero() ? "forward" : "back",
+                     std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::abs(step)).count());
+      }
+      watch_clock();
+    });
+  }
+
+  // Each further signal skips the phase at hand.
+  void begin_end(const char* reason) {
+    switch (phase_) {
+      case Phase::serving: return drain(reason);
+      case Phase::draining: return end();
+      case Phase::ending: ended_in_time_ = connections() == 0; return finish();
+      case Phase::done: return;
+    }
+  }
+
+  void drain(const char* reason) {
+    phase_ = Phase::draining;
+    spdlog::info("{}: health fails from now on; serving for another {} ms (--drain-seconds)", reason,
+                 settings_.drain.count());
+    for (const auto& loop : loops_) loop->set_serving(false);
+    phase_timer_.expires_after(settings_.drain);
+    phase_timer_.async_wait([this](boost::system::error_code error) {
+      if (!error) end();
+    });
+  }
+
+  void end() {
+    phase_ = Phase::ending;
+    grpc_listener_.close();
+    http_listener_.close();
+    spdlog::info("ports closed; {} connections have {} ms to end (--grace-seconds)", connections(),
+                 settings_.grace.count());
+    for (const auto& loop : loops_) loop->shut_down();
+    grace_ends_ = std::chrono::steady_clock::now() + settings_.grace;
+    await_connections();
+  }
+
+  void await_connections() {
+    const bool late = std::chrono::steady_clock::now() >= grace_ends_;
+    if (connections() == 0 || late) {
+      ended_in_time_ = connections() == 0;
+      if (!ended_in_time_) spdlog::warn("{} connections did not end in time and are closed", connections());
+      finish();
+      return;
+    }
+    phase_timer_.expires_after(kEndPoll);
+    phase_timer_.async_wait([this](boost::system::error_code error) {
+      if (!error) await_connections();
+    });
+  }
+
+  void finish() {
+    phase_ = Phase::done;
+    phase_timer_.cancel();
+    clock_timer_.cancel();
+    signals_.cancel();
+    io_.stop();
+  }
+
+  const ServerSettings settings_;
+  WallOffset clock_{read_monotonic(), read_wall()};
+  asio::io_context io_{1};
+  std::vector<std::unique_ptr<EventLoop>> loops_;
+  Listener grpc_listener_;
+  Listener http_listener_;
+  asio::signal_set signals_{io_, SIGTERM, SIGINT};
+  asio::steady_timer clock_timer_{io_};
+  asio::steady_timer phase_timer_{io_};
+  std::chrono::steady_clock::time_point grace_ends_;
+  LogGate refused_gate_{1};
+  Phase phase_ = Phase::serving;
+  bool ended_in_time_ = true;
+};
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
+                                             std::shared_ptr<const rules::RuleSet> rules) {
+  auto table = store::Table::create({.capacity_keys = settings.table_keys});
+  if (!table) return std::unexpected{table.error()};
+  auto impl = std::make_unique<Impl>(settings, std::move(*table), rules);
+  if (auto listening = impl->listen(); !listening) return std::unexpected{listening.error()};
+  return std::unique_ptr<Server>{new Server{std::move(impl)}};
+}
+
+Address Server::grpc_address() const { return impl_->grpc_address(); }
+Address Server::http_address() const { return impl_->http_address(); }
+bool Server::run() { return impl_->run(); }
+void Server::stop() { impl_->stop(); }
+
+}  // namespace penstock::server

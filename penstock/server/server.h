@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "penstock/base/error.h"
+#include "penstock/rules/rule_set.h"
+#include "penstock/server/address.h"
+
+namespace penstock::server {
+
+struct ServerSettings {
+  Address grpc{"0.0.0.0", 8081};
+  Address http{"0.0.0.0", 8080};
+  unsigned threads = 0;                     // event loops; 0: one a core
+  std::uint64_t table_keys = 1'000'000;     // counters that the embedded store can hold
+  std::size_t max_connections = 10'000;     // both ports together; further ones are closed at once
+  std::chrono::milliseconds drain{5'000};   // after SIGTERM: health fails, requests are still taken
+  std::chrono::milliseconds grace{10'000};  // then: connections are asked to end, and closed after this
+  float near_limit_ratio = 0.8F;
+};
+
+// The whole service: two ports, the event loops, the table, and an orderly end.
+//
+// On SIGTERM or SIGINT: health turns to failing at once; for `drain` everything is served as before, so that callers
+// have time to leave; then the ports close, every connection gets its GOAWAY, and when all answers are out, or after
+// `grace`, `run` returns. A second signal skips what is left of the waiting.
+class Server {
+ public:
+  // Takes the table's memory and opens the ports. Errors: unavailable, naming the address; resource_exhausted or
+  // invalid_argument for the table's size.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> open(const ServerSettings& settings,
+                                                            std::shared_ptr<const rules::RuleSet> rules);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // The addresses as bound.
+  [[nodiscard]] Address grpc_address() const;
+  [[nodiscard]] Address http_address() const;
+
+  // Serves until a signal, or `stop`. Returns whether every connection ended by itself in time.
+  bool run();
+
+  // As SIGTERM would. Threading: Thread-safe.
+  void stop();
+
+ private:
+  class Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock::server

@@ -1,0 +1,214 @@
+#include "penstock/server/server.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "envoy/service/ratelimit/v3/rls.pb.h"
+#include "grpc/health/v1/health.pb.h"
+#include "penstock/server/unary_call.h"
+
+namespace penstock::server {
+namespace {
+
+using boost::asio::ip::tcp;
+using envoy::service::ratelimit::v3::RateLimitRequest;
+using envoy::service::ratelimit::v3::RateLimitResponse;
+
+constexpr std::string_view kShouldRateLimit = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+constexpr std::chrono::milliseconds kPatience{10'000};
+
+std::shared_ptr<const rules::RuleSet> example_rules() {
+  const std::array sources = {rules::Source{.name = "rules.yaml", .text = R"(
+domain: d
+descriptors:
+  - key: user
+    rate_limit: {unit: year, requests_per_unit: 1000, algorithm: gcra}
+)"}};
+  return rules::load(sources, {})->rules;
+}
+
+// A server on free loopback ports for the length of a test.
+class Running {
+ public:
+  explicit Running(ServerSettings settings = {}) {
+    settings.grpc = settings.http = {.host = "127.0.0.1", .port = 0};
+    settings.threads = 2;
+    settings.table_keys = 10'000;
+    settings.drain = std::chrono::milliseconds{0};
+    auto opened = Server::open(settings, example_rules());
+    EXPECT_TRUE(opened) << to_string(opened.error());
+    server_ = std::move(*opened);
+    grpc = server_->grpc_address();
+    http = server_->http_address();
+    thread_ = std::jthread{[this] { ended_in_time_ = server_->run(); }};
+  }
+  ~Running() { stop(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  bool stop() {
+    if (!thread_.joinable()) return ended_in_time_;
+    server_->stop();
+    thread_.join();
+    return ended_in_time_;
+  }
+
+  Address grpc, http;
+
+ private:
+  std::unique_ptr<Server> server_;
+  bool ended_in_time_ = false;
+  std::jthread thread_;
+};
+
+RateLimitResponse ask(const Address& server, const std::string& user) {
+  RateLimitRequest request;
+  request.set_domain("d");
+  auto* entry = request.add_descriptors()->add_entries();
+  entry->set_key("user");
+  entry->set_value(user);
+  const auto reply = unary_call(server, kShouldRateLimit, request.SerializeAsString(), kPatience);
+  EXPECT_TRUE(reply) << to_string(reply.error());
+  RateLimitResponse response;
+  EXPECT_TRUE(reply && response.ParseFromString(*reply));
+  return response;
+}
+
+// Writes `request` to a new connection and reads until the server closes it.
+std::string reply_to(const Address& server, std::string_view request) {
+  boost::asio::io_context io;
+  tcp::socket socket{io};
+  socket.connect({boost::asio::ip::make_address(server.host), server.port});
+  boost::asio::write(socket, boost::asio::buffer(request.data(), request.size()));
+  std::string reply;
+  boost::system::error_code error;
+  boost::asio::read(socket, boost::asio::dynamic_buffer(reply), error);
+  return reply;
+}
+
+TEST(Server, AnswersRateLimitRequestsOnManyConnectionsFromOneTable) {
+  Running server;
+  constexpr int kClients = 8, kCalls = 50;
+  {
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < kClients; ++client) {
+      clients.emplace_back([&] {
+        for (int call = 0; call < kCalls; ++call) ask(server.grpc, "ann");
+      });
+    }
+  }
+  EXPECT_EQ(ask(server.grpc, "ann").statuses(0).limit_remaining(), 1000u - kClients * kCalls - 1);
+  EXPECT_EQ(ask(server.grpc, "bob").statuses(0).limit_remaining(), 999u);
+}
+
+TEST(Server, AnswersBothPortsFromOneTable) {
+  Running server;
+  ask(server.grpc, "ann");
+  const std::string body = R"({"domain":"d","descriptors":[{"entries":[{"key":"user","value":"ann"}]}]})";
+  const std::string reply = reply_to(
+      server.http, fmt::format("POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                               body.size(), body));
+  EXPECT_NE(reply.find("200 OK"), std::string::npos) << reply;
+  EXPECT_NE(reply.find(R"("limitRemaining":998)"), std::string::npos) << reply;
+}
+
+TEST(Server, SaysThatItIsHealthy) {
+  Running server;
+  EXPECT_NE(reply_to(server.http, "GET /healthcheck HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").find("200 OK"),
+            std::string::npos);
+  const auto reply = unary_call(server.grpc, "/grpc.health.v1.Health/Check", "", kPatience);
+  ASSERT_TRUE(reply) << to_string(reply.error());
+  grpc::health::v1::HealthCheckResponse health;
+  ASSERT_TRUE(health.ParseFromString(*reply));
+  EXPECT_EQ(health.status(), grpc::health::v1::HealthCheckResponse::SERVING);
+}
+
+TEST(Server, EndsAtOnceWhenNobodyIsConnected) {
+  Running server;
+  ask(server.grpc, "ann");
+  EXPECT_TRUE(server.stop());
+}
+
+TEST(Server, AsksOpenConnectionsToEndAndWaitsForThem) {
+  Running server;
+  boost::asio::io_context io;
+  tcp::socket idle{io};
+  idle.connect({boost::asio::ip::make_address(server.http.host), server.http.port});
+  ask(server.grpc, "ann");  // the loops have taken the idle connection by now, or will in their next turn
+  EXPECT_TRUE(server.stop()) << "an idle HTTP/1.1 connection is closed, not waited for";
+}
+
+TEST(Server, ClosesWhatDoesNotEndWithinTheGrace) {
+  Running server{{.grace = std::chrono::milliseconds{50}}};
+  boost::asio::io_context io;
+  tcp::socket silent{io};
+  silent.connect({boost::asio::ip::make_address(server.grpc.host), server.grpc.port});
+  // A client that opened a call and never ends it.
+  const std::string preface{"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33};
+  const std::string call{"\0\0\5\1\4\0\0\0\1\x83\x86\x84\x41\0", 14};
+  boost::asio::write(silent, boost::asio::buffer(preface + call));
+  std::array<char, 9> settings{};
+  boost::asio::read(silent, boost::asio::buffer(settings));
+  ask(server.grpc, "ann");
+  EXPECT_FALSE(server.stop());
+}
+
+TEST(Server, ClosesConnectionsBeyondTheMost) {
+  Running server{{.max_connections = 1}};
+  boost::asio::io_context io;
+  tcp::socket first{io}, second{io};
+  const tcp::endpoint endpoint{boost::asio::ip::make_address(server.grpc.host), server.grpc.port};
+  first.connect(endpoint);
+  std::array<char, 9> settings{};
+  boost::asio::read(first, boost::asio::buffer(settings));
+  second.connect(endpoint);
+  boost::system::error_code error;
+  boost::asio::read(second, boost::asio::buffer(settings), error);
+  EXPECT_TRUE(error) << "closed without a byte";
+}
+
+TEST(Server, NamesThePortThatItCannotOpen) {
+  Running server;
+  ServerSettings settings;
+  settings.grpc = server.grpc;
+  settings.http = {.host = "127.0.0.1", .port = 0};
+  settings.threads = 1;
+  const auto second = Server::open(settings, example_rules());
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find(to_string(server.grpc)), std::string::npos) << second.error().message;
+}
+
+TEST(UnaryCall, NamesTheServerThatDoesNotAnswer) {
+  boost::asio::io_context io;
+  tcp::acceptor deaf{io, {boost::asio::ip::make_address("127.0.0.1"), 0}};
+  const Address address{.host = "127.0.0.1", .port = deaf.local_endpoint().port()};
+  const auto late = unary_call(address, kShouldRateLimit, "", std::chrono::milliseconds{20});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::deadline_exceeded);
+  deaf.close();
+  const auto refused = unary_call(address, kShouldRateLimit, "", kPatience);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_NE(refused.error().message.find(to_string(address)), std::string::npos);
+}
+
+TEST(UnaryCall, SaysWhenThePortIsNoGrpcPort) {
+  Running server;
+  const auto reply = unary_call(server.http, kShouldRateLimit, "", kPatience);
+  ASSERT_FALSE(reply);
+  EXPECT_NE(reply.error().message.find("gRPC port"), std::string::npos) << reply.error().message;
+}
+
+}  // namespace
+}  // namespace penstock::server
