@@ -55,22 +55,18 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
     read_when_ready();
   }
 
-  // Writes what the transport has for the peer, as far as the socket takes it.
+  // Writes what the transport has for the peer, as far as the socket takes it, and goes on reading when that made room.
   void flush() {
-    while (is_open() && !transport_.output().empty()) {
-      const std::string_view output = transport_.output();
-      const ssize_t sent = ::send(socket_.native_handle(), output.data(), output.size(), MSG_NOSIGNAL);
-      if (sent >= 0) {
-        transport_.written(static_cast<std::size_t>(sent));
-      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        write_when_ready();
-        return;
-      } else if (errno != EINTR) {
-        close();
-        return;
-      }
+    while (is_open() && write()) {
+      if (!take_paused()) break;
     }
-    if (is_open() && (leaving_ || transport_.finished())) say_farewell();
+    if (!is_open() || awaiting_write_) return;
+    const bool nothing_owed = peer_ended_ && transport_.open_streams() == 0;
+    if (nothing_owed || transport_.finished()) {
+      say_farewell();
+    } else if (transport_.wants_input()) {
+      read_when_ready();
+    }
   }
 
   void shut_down() {
@@ -92,7 +88,8 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
   [[nodiscard]] bool is_open() const { return socket_.is_open(); }
 
   void read_when_ready() {
-    if (awaiting_read_ || !is_open()) return;
+    if (awaiting_read_ || reading_ || !is_open()) return;
+    if (!saying_farewell_ && (peer_ended_ || broken_)) return;
     awaiting_read_ = true;
     socket_.async_wait(Socket::wait_read, [self = this->shared_from_this()](boost::system::error_code error) {
       self->awaiting_read_ = false;
@@ -105,51 +102,73 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
     awaiting_write_ = true;
     socket_.async_wait(Socket::wait_write, [self = this->shared_from_this()](boost::system::error_code error) {
       self->awaiting_write_ = false;
-      if (error) return;
-      self->flush();
-      if (self->is_open() && self->transport_.wants_input()) self->read_when_ready();
+      if (!error) self->flush();
     });
   }
 
-  void read() {
-    for (int reads = 0; reads < kMaxReadsPerTurn && is_open(); ++reads) {
-      const std::span<char> buffer = services_.read_buffer;
-      const ssize_t size = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), 0);
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-      if (size < 0 || (size == 0 && saying_farewell_)) {
+  // True when everything went out.
+  bool write() {
+    while (!transport_.output().empty()) {
+      const std::string_view output = transport_.output();
+      const ssize_t sent = ::send(socket_.native_handle(), output.data(), output.size(), MSG_NOSIGNAL);
+      if (sent >= 0) {
+        transport_.written(static_cast<std::size_t>(sent));
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        write_when_ready();
+        return false;
+      } else if (errno != EINTR) {
         close();
-        return;
+        return false;
       }
-      if (saying_farewell_) continue;  // too late for more requests
-      if (size == 0) {
-        leave();
-        return;
-      }
-      if (!serve({buffer.data(), static_cast<std::size_t>(size)})) return;
-      if (static_cast<std::size_t>(size) < buffer.size()) break;
     }
+    return true;
+  }
+
+  void read() {
+    reading_ = true;
+    bool more = true;
+    for (int reads = 0; more && reads < kMaxReadsPerTurn; ++reads) more = read_once();
+    reading_ = false;
     if (is_open() && (saying_farewell_ || transport_.wants_input())) read_when_ready();
   }
 
-  // False when no more is to be read for now.
-  bool serve(std::string_view bytes) {
+  // One read and all that follows from it; false when there is nothing more to read for now.
+  bool read_once() {
+    const std::span<char> buffer = services_.read_buffer;
+    const ssize_t size = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) return true;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+    if (size < 0 || (size == 0 && saying_farewell_)) {
+      close();
+      return false;
+    }
+    if (saying_farewell_) return true;  // too late for more requests
+    if (size == 0) {
+      peer_ended_ = true;
+      start_farewell_timer();
+      flush();
+      return false;
+    }
+    take({buffer.data(), static_cast<std::size_t>(size)});
+    flush();
+    return is_open() && transport_.wants_input() && static_cast<std::size_t>(size) == buffer.size();
+  }
+
+  // Hands bytes to the transport and its requests to the endpoint.
+  void take(std::string_view bytes) {
     const Instant now = services_.now();
     const bool healthy = transport_.receive(bytes, now);
     endpoint_.serve(transport_, now);
-    if (!healthy) {
-      leave();
-      return false;
-    }
-    flush();
-    return is_open() && transport_.wants_input();
+    if (healthy || broken_) return;
+    broken_ = true;
+    start_farewell_timer();
   }
 
-  // Closes once what is there has been written.
-  void leave() {
-    leaving_ = true;
-    flush();
-    if (is_open()) start_farewell_timer();
+  // Requests that were held back until their turn; false when there are none.
+  bool take_paused() {
+    if (broken_ || !transport_.paused() || !transport_.wants_input()) return false;
+    take({});
+    return true;
   }
 
   // The write side ends first and the peer closes: closing at once with bytes unread would make the kernel send a reset
@@ -178,7 +197,9 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
   std::function<void(const Transport&)> on_closed_;
   bool awaiting_read_ = false;
   bool awaiting_write_ = false;
-  bool leaving_ = false;
+  bool reading_ = false;     // inside `read`, which re-arms itself
+  bool peer_ended_ = false;  // the peer sends no more; what it is owed still goes out
+  bool broken_ = false;      // the peer broke the protocol; the transport says what it is told
   bool saying_farewell_ = false;
 };
 

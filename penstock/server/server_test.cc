@@ -134,6 +134,42 @@ TEST(Server, SaysThatItIsHealthy) {
   EXPECT_EQ(health.status(), grpc::health::v1::HealthCheckResponse::SERVING);
 }
 
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Server, AnswersMorePipelinedRequestsThanItTakesAtOnce) {
+  Running server;
+  constexpr std::size_t kRequests = 500;
+  std::string requests;
+  for (std::size_t i = 1; i < kRequests; ++i) requests += "GET /healthcheck HTTP/1.1\r\nHost: x\r\n\r\n";
+  requests += "GET /healthcheck HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  EXPECT_EQ(count(reply_to(server.http, requests), "200 OK"), kRequests);
+}
+
+TEST(Server, StillAnswersAPeerThatHasEndedItsSide) {
+  Running server;
+  boost::asio::io_context io;
+  tcp::socket socket{io};
+  socket.connect({boost::asio::ip::make_address(server.http.host), server.http.port});
+  boost::asio::write(socket, boost::asio::buffer(std::string{"GET /healthcheck HTTP/1.1\r\nHost: x\r\n\r\n"}));
+  socket.shutdown(tcp::socket::shutdown_send);
+  std::string reply;
+  boost::system::error_code error;
+  boost::asio::read(socket, boost::asio::dynamic_buffer(reply), error);
+  EXPECT_EQ(count(reply, "200 OK"), 1u) << reply;
+  EXPECT_EQ(error, boost::asio::error::eof) << "closed in order, not reset";
+}
+
+TEST(Server, TellsAPeerThatBreaksTheProtocolBeforeItCloses) {
+  Running server;
+  EXPECT_EQ(count(reply_to(server.http, "nonsense\r\n\r\n"), "400 Bad Request"), 1u);
+  const std::string goaway = reply_to(server.grpc, "GET / HTTP/1.1\r\nHost: not HTTP/2\r\n\r\n");
+  EXPECT_FALSE(goaway.empty());
+}
+
 TEST(Server, EndsAtOnceWhenNobodyIsConnected) {
   Running server;
   ask(server.grpc, "ann");
