@@ -1,12 +1,12 @@
 #include "penstock/protocol/http_endpoint.h"
 
-#include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "penstock/base/check.h"
 #include "penstock/protocol/grpc_status.h"
 #include "penstock/protocol/json.h"
 
@@ -20,6 +20,17 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::size_t kKeptTexts = 1024 * 1024;  // a larger buffer, from a rare huge batch, is given back
 
 std::string_view without_query(std::string_view path) { return path.substr(0, path.find('?')); }
+
+// The target with each run of slashes in its path made one.
+std::string with_single_slashes(std::string_view target) {
+  const std::size_t path_size = without_query(target).size();
+  std::string out;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const bool repeated = i > 0 && i < path_size && target[i] == '/' && target[i - 1] == '/';
+    if (!repeated) out.push_back(target[i]);
+  }
+  return out;
+}
 
 std::size_t bytes_of(std::span<const transport::Request> requests) {
   std::size_t bytes = 0;
@@ -43,31 +54,37 @@ void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   served_ = nullptr;
 }
 
-void HttpEndpoint::forget(transport::Http1Server& connection) {
-  waiting_.forget(connection);
-  turns_.erase(&connection);
-}
-
 void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport::Request& request) {
-  turns_[&connection].push_back({.stream = request.stream, .reply = std::nullopt});
   const std::string_view path = without_query(request.path);
   if (path == "/healthcheck") {
-    Reply reply{.status = serving_ ? 200 : 500, .content_type = kPlain, .body = serving_ ? "OK" : "", .error = {}};
-    return reply_in_order(connection, request.stream, std::move(reply));
+    Reply reply{.status = serving_ ? 200 : 500,
+                .content_type = kPlain,
+                .body = serving_ ? "OK" : "",
+                .error = {},
+                .location = {}};
+    return send(connection, request.stream, reply);
+  }
+  if (path.contains("//")) {
+    return send(connection, request.stream,
+                {.status = 301,
+                 .content_type = kPlain,
+                 .body = {},
+                 .error = {},
+                 .location = with_single_slashes(request.path)});
   }
   if (path != "/json") {
-    return reply_in_order(connection, request.stream,
-                          {.status = 404, .content_type = kPlain, .body = "Not Found\n", .error = {}});
+    return send(connection, request.stream,
+                {.status = 404, .content_type = kPlain, .body = "Not Found\n", .error = {}, .location = {}});
   }
   if (auto decoded = decode_json(request.body, texts_, batch_); !decoded) {
-    return reply_in_order(connection, request.stream, bad_request(std::move(decoded.error().message)));
+    return send(connection, request.stream, bad_request(std::move(decoded.error().message)));
   }
   const std::optional<std::uint64_t> ticket =
       waiting_.add({.connection = &connection, .stream = request.stream, .expired = false});
   if (!ticket) {
     batch_.abandon();
-    return reply_in_order(connection, request.stream,
-                          bad_request(fmt::format("{} requests wait for an answer, which is the most", kMaxWaiting)));
+    return send(connection, request.stream,
+                bad_request(fmt::format("{} requests wait for an answer, which is the most", kMaxWaiting)));
   }
   batch_.commit(*ticket, Instant::max());
 }
@@ -75,37 +92,24 @@ void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport
 void HttpEndpoint::on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) {
   const auto place = waiting_.take(ticket);
   if (place.connection == nullptr) return;
-  reply_in_order(*place.connection, place.stream, reply_of(verdict));
+  send(*place.connection, place.stream, reply_of(verdict));
   if (place.connection != served_) outbox_.flush(*place.connection);
-}
-
-void HttpEndpoint::reply_in_order(transport::Http1Server& connection, std::int32_t stream, Reply reply) {
-  const auto found = turns_.find(&connection);
-  PENSTOCK_CHECK(found != turns_.end());
-  std::deque<Turn>& turns = found->second;
-  const auto turn = std::ranges::find(turns, stream, &Turn::stream);
-  PENSTOCK_CHECK(turn != turns.end());
-  turn->reply = std::move(reply);
-  while (!turns.empty() && turns.front().reply) {
-    send(connection, turns.front().stream, *turns.front().reply);
-    turns.pop_front();
-  }
-  if (turns.empty()) turns_.erase(found);
 }
 
 void HttpEndpoint::send(transport::Http1Server& connection, std::int32_t stream, const Reply& reply) {
   std::string error;
   append_percent_encoded(reply.error, error);
-  const std::array<Header, 3> headers{
-      {{"content-type", reply.content_type}, {"x-content-type-options", "nosniff"}, {"x-penstock-error", error}}};
-  const bool is_error = reply.status == 400 || reply.status == 404;
-  const std::size_t count = !is_error ? 1 : error.empty() ? 2 : 3;
+  std::array<Header, 3> headers{{{"content-type", reply.content_type}}};
+  std::size_t count = 1;
+  if (reply.status == 400 || reply.status == 404) headers[count++] = {"x-content-type-options", "nosniff"};
+  if (!error.empty()) headers[count++] = {"x-penstock-error", error};
+  if (!reply.location.empty()) headers[count++] = {"location", reply.location};
   connection.respond(
       stream, {.status = reply.status, .headers = std::span{headers}.first(count), .body = reply.body, .trailers = {}});
 }
 
 HttpEndpoint::Reply HttpEndpoint::bad_request(std::string error) {
-  return {.status = 400, .content_type = kPlain, .body = "Bad Request\n", .error = std::move(error)};
+  return {.status = 400, .content_type = kPlain, .body = "Bad Request\n", .error = std::move(error), .location = {}};
 }
 
 HttpEndpoint::Reply HttpEndpoint::reply_of(const limiter::Verdict& verdict) {
@@ -113,7 +117,8 @@ HttpEndpoint::Reply HttpEndpoint::reply_of(const limiter::Verdict& verdict) {
   Reply reply{.status = verdict.overall == limiter::Code::over_limit ? 429 : 200,
               .content_type = kJson,
               .body = {},
-              .error = {}};
+              .error = {},
+              .location = {}};
   encode_json(verdict, reply.body);
   return reply;
 }

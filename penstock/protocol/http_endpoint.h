@@ -2,12 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "penstock/base/instant.h"
 #include "penstock/limiter/limiter.h"
@@ -20,10 +17,11 @@ namespace penstock::protocol {
 
 // The HTTP/1.1 port of one event loop, as envoyproxy/ratelimit has it: `/json` (any method, the body a protobuf-JSON
 // RateLimitRequest) answers 200, 429, or 400 for whatever is wrong; `/healthcheck` answers 200 "OK" or 500; everything
-// else is 404. A query is ignored. Beyond the original, a 400 says what is wrong in the header `x-penstock-error`.
+// else is 404; doubled slashes are redirected (301). A query is ignored. Beyond the original, a 400 says what is wrong
+// in the header `x-penstock-error`.
 //
-// As in GrpcEndpoint all requests of one read are one batch, and verdicts may come late; replies leave in the order of
-// the requests of their connection.
+// As in GrpcEndpoint all requests of one read are one batch, and verdicts may come late, in any order; the connection
+// keeps its replies in the order of its requests.
 //
 // Threading: Loop-owned. Ownership: borrows the store and the outbox for its lifetime, a connection from its first
 // `serve` to `forget`. Cost: a few allocations a request.
@@ -45,7 +43,7 @@ class HttpEndpoint final : private limiter::VerdictSink {
   void serve(transport::Http1Server& connection, Instant now);
 
   // Must be called before a connection that was served is destroyed.
-  void forget(transport::Http1Server& connection);
+  void forget(transport::Http1Server& connection) { waiting_.forget(connection); }
 
   // What `/healthcheck` says; false until set.
   void set_serving(bool serving) noexcept { serving_ = serving; }
@@ -60,25 +58,18 @@ class HttpEndpoint final : private limiter::VerdictSink {
     int status = 200;
     std::string_view content_type;
     std::string body;
-    std::string error;  // for `x-penstock-error`; may be empty
+    std::string error;     // for `x-penstock-error`; may be empty
+    std::string location;  // of a redirect; else empty
   };
-  // A request of a connection, in the order of arrival, and its reply once that is known.
-  struct Turn {
-    std::int32_t stream = 0;
-    std::optional<Reply> reply;
-  };
-
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
 
   void serve_one(transport::Http1Server& connection, const transport::Request& request);
-  void reply_in_order(transport::Http1Server& connection, std::int32_t stream, Reply reply);
   static void send(transport::Http1Server& connection, std::int32_t stream, const Reply& reply);
   [[nodiscard]] static Reply bad_request(std::string error);
   [[nodiscard]] static Reply reply_of(const limiter::Verdict& verdict);
 
   Outbox& outbox_;
   WaitingReplies<transport::Http1Server> waiting_{kMaxWaiting};
-  std::unordered_map<const transport::Http1Server*, std::deque<Turn>> turns_;  // of connections that wait for a reply
   CheckBatch batch_;
   std::string texts_;                         // unescaped texts of the batch; never moves while it is in use
   transport::Http1Server* served_ = nullptr;  // set while `serve` runs

@@ -137,6 +137,15 @@ TEST_F(HttpEndpointTest, Answers404ElseWhere) {
   }
 }
 
+TEST_F(HttpEndpointTest, RedirectsDoubledSlashesAndKeepsTheQuery) {
+  for (const auto& [path, location] : std::vector<std::pair<std::string_view, std::string>>{
+           {"//json", "/json"}, {"/json//", "/json/"}, {"///", "/"}, {"//healthcheck?a=//", "/healthcheck?a=//"}}) {
+    const std::string reply = send(http("GET", path, ""));
+    EXPECT_EQ(status_of(reply), "HTTP/1.1 301") << path;
+    EXPECT_TRUE(has_header(reply, "location: " + location + "\r\n")) << reply;
+  }
+}
+
 TEST_F(HttpEndpointTest, AnswersPipelinedRequestsInOrderAndAsOneBatch) {
   const std::string replies =
       send(http("POST", "/json", ask("l1")) + http("GET", "/nothing", "") + http("POST", "/json", ask("l1")));

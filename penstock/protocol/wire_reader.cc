@@ -3,14 +3,8 @@
 #include <algorithm>
 
 namespace penstock::protocol {
-namespace {
 
-constexpr std::size_t kMaxVarint = 10;
-constexpr std::size_t kMaxVarint32 = 5;  // of tags and lengths, however they are padded
-
-}  // namespace
-
-bool WireReader::varint(std::uint64_t& value, std::size_t max_bytes) noexcept {
+bool WireReader::long_varint(std::uint64_t& value, std::size_t max_bytes) noexcept {
   value = 0;
   const std::size_t end = std::min(max_bytes, left_.size());
   for (std::size_t i = 0; i < end; ++i) {
@@ -19,22 +13,6 @@ bool WireReader::varint(std::uint64_t& value, std::size_t max_bytes) noexcept {
     if (byte < 0x80) return advance(i + 1);
   }
   return false;
-}
-
-bool WireReader::varint(std::uint64_t& value) noexcept { return varint(value, kMaxVarint); }
-
-bool WireReader::tag(std::uint32_t& tag) noexcept {
-  std::uint64_t wide = 0;
-  if (!varint(wide, kMaxVarint32)) return false;
-  tag = static_cast<std::uint32_t>(wide);
-  return tag >> 3 != 0;
-}
-
-bool WireReader::bytes(std::string_view& value) noexcept {
-  std::uint64_t length = 0;
-  if (!varint(length, kMaxVarint32) || length > left_.size()) return false;
-  value = left_.substr(0, length);
-  return advance(length);
 }
 
 bool WireReader::skip(std::uint32_t tag) noexcept {

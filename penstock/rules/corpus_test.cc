@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "penstock/rules/test_rules.h"
+#include "penstock/rules/testing/rules_text.h"
 
 namespace penstock::rules {
 namespace {
@@ -162,7 +162,8 @@ TEST(Corpus, EdgeCasesMeanWhatEnvoyproxyRatelimitMakesOfThem) {
 }
 
 TEST(Corpus, ShadowModeTakesTheBooleansOfYaml11) {
-  const Rule* rule = match_in(*edge_case("d44-shadow-yes.yaml"), "d44", {{"k", "x"}}).rule;
+  const std::shared_ptr<const RuleSet> rules = edge_case("d44-shadow-yes.yaml");
+  const Rule* rule = match_in(*rules, "d44", {{"k", "x"}}).rule;
   ASSERT_NE(rule, nullptr);
   EXPECT_TRUE(rule->shadow_mode);
 }
@@ -170,6 +171,7 @@ TEST(Corpus, ShadowModeTakesTheBooleansOfYaml11) {
 TEST(Corpus, TwelveLevelsAreLimitedOnlyAtTheTwelfth) {
   const std::shared_ptr<const RuleSet> rules = edge_case("d56-deep-nesting.yaml");
   std::vector<std::string> keys;
+  keys.reserve(12);
   for (int i = 0; i < 12; ++i) keys.push_back(fmt::format("l{}", i));
   Entries entries;
   for (const std::string& key : keys) {

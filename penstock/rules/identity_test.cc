@@ -1,10 +1,11 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "penstock/base/sha256.h"
-#include "penstock/rules/test_rules.h"
+#include "penstock/rules/testing/rules_text.h"
 
 namespace penstock::rules {
 namespace {
@@ -201,7 +202,9 @@ TEST(SharedIdentity, IsTheSha256OverTheParts) {
 
   const std::shared_ptr<const RuleSet> rules = rules_of(kRules);
   const Entries entries{{"files", "files/a"}};
-  const RuleLimit& limit = match_in(*rules, "domain", entries).rule->limits[0];
+  const Rule* rule = match_in(*rules, "domain", entries).rule;
+  ASSERT_NE(rule, nullptr);
+  const RuleLimit& limit = rule->limits[0];
   const std::array<std::uint8_t, 16> identity = rules->shared_identity("domain", entries, limit, false);
   EXPECT_TRUE(std::equal(identity.begin(), identity.end(), digest.begin()));
   EXPECT_NE(identity, rules->shared_identity("domain", entries, limit, true));

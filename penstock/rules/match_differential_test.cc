@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "penstock/base/random.h"
-#include "penstock/rules/test_rules.h"
+#include "penstock/rules/testing/rules_text.h"
 
 namespace penstock::rules {
 namespace {
@@ -151,8 +150,7 @@ void compare(std::uint64_t seed) {
 }
 
 TEST(Matching, AgreesWithASlowObviousMatcherOnRandomRulesAndRequests) {
-  const std::uint64_t first = std::random_device{}();
-  for (std::uint64_t seed = first; seed < first + 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     compare(seed);
     if (HasFatalFailure()) return;

@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "penstock/rules/pattern.h"
-#include "penstock/rules/test_rules.h"
+#include "penstock/rules/testing/allocations.h"
+#include "penstock/rules/testing/rules_text.h"
 
 namespace penstock::rules {
 namespace {

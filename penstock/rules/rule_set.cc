@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "penstock/base/check.h"
 #include "penstock/base/sha256.h"
 #include "penstock/rules/identity.h"
 #include "penstock/rules/tree.h"
@@ -21,6 +22,15 @@ void walk(const RuleSet::Domain* domain, std::span<const Entry> entries, Use use
     level = found.node == nullptr ? nullptr : &found.node->children;
     use(entry, found);
   }
+}
+
+// As `walk`, for entries that a rule was found for.
+template <class Use>
+void walk_matched(const RuleSet::Domain& domain, std::span<const Entry> entries, Use use) {
+  walk(&domain, entries, [&](const Entry& entry, const Found& found) {
+    PENSTOCK_CHECK(found.node != nullptr);
+    use(entry, found);
+  });
 }
 
 void append_entry(std::string& out, std::string_view key, std::string_view value) {
@@ -150,9 +160,9 @@ bool RuleSet::append_stats_path(std::string_view domain_name, std::span<const En
   const Rule* const rule = match(*known, entries, HashKey{}).rule;
   if (rule == nullptr) return false;
   bool any_shared = false;
-  walk(known, entries, [&](const Entry&, const Found& found) { any_shared |= is_shared(found); });
+  walk_matched(*known, entries, [&](const Entry&, const Found& found) { any_shared |= is_shared(found); });
   out.append(domain_name);
-  walk(known, entries, [&](const Entry& entry, const Found& found) {
+  walk_matched(*known, entries, [&](const Entry& entry, const Found& found) {
     out.push_back('.');
     if (rule->detailed_metric) {
       append_detailed_entry(out, entry, found, any_shared);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "penstock/rules/test_rules.h"
+#include "penstock/rules/testing/rules_text.h"
 
 namespace penstock::rules {
 namespace {

@@ -384,23 +384,5 @@ TEST(Http2Server, EndsOnTheSecondCallThoughNoPingIsAnswered) {
   EXPECT_TRUE(server.requests().empty());
 }
 
-TEST(Http2Client, TakesARequestAfterTheGoawayForUnanswered) {
-  Loopback loop{echo};
-  loop.server.shut_down();
-  loop.server.shut_down();
-  loop.run();
-  const std::int32_t stream = post(loop, "x");
-  EXPECT_TRUE(loop.answers().at(stream).reset);
-}
-
-TEST(Http2Client, GetsWholeAnswersFromBytesOneByOne) {
-  Loopback loop{echo};
-  const std::int32_t first = post(loop, "one");
-  const std::int32_t second = post(loop, std::string(40'000, 'x'));
-  const auto answers = loop.answers(1);
-  EXPECT_EQ(answers.at(first).body, "one");
-  EXPECT_EQ(answers.at(second).body.size(), 40'000U);
-}
-
 }  // namespace
 }  // namespace penstock::transport

@@ -130,7 +130,7 @@ TEST(Document, BoundsDepthAndWhatAliasesAdd) {
   std::string bomb = "[&a0 [x]";
   for (int i = 1; i < 30; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
-    bomb += ", &a" + std::to_string(i) + " [" + before + ", " + before + "]";
+    bomb.append(", &a").append(std::to_string(i)).append(" [").append(before).append(", ").append(before).append("]");
   }
   EXPECT_THAT(shown(bomb + "]"), HasSubstr("aliases add too many values: at most 1000000"));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,9 +14,6 @@
 
 namespace penstock::rules {
 
-// How often this test program has asked for memory; defined in allocations_test.cc.
-[[nodiscard]] std::size_t allocations_so_far() noexcept;
-
 using Entries = std::vector<Entry>;
 
 inline ResultOrAll<Loaded> load_text(std::string text, std::string name = "r.yaml") {
@@ -27,6 +23,7 @@ inline ResultOrAll<Loaded> load_text(std::string text, std::string name = "r.yam
 
 inline std::vector<std::string> texts(const std::vector<Error>& errors) {
   std::vector<std::string> out;
+  out.reserve(errors.size());
   for (const Error& error : errors) out.push_back(to_string(error));
   return out;
 }

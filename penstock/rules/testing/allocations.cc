@@ -1,7 +1,7 @@
+#include "penstock/rules/testing/allocations.h"
+
 #include <cstdlib>
 #include <new>
-
-#include "penstock/rules/test_rules.h"
 
 // The program's operator new, counted. In a file of its own, since gcc takes the pair apart when it inlines one half.
 
