@@ -1,0 +1,1 @@
+"""The checks that tools/tidy.py runs; each module checks one subject and yields findings."""
