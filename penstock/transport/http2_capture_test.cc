@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nghttp2/nghttp2.h>
 
+#include "penstock/base/random.h"
 #include "penstock/transport/http2_server.h"
 #include "penstock/transport/testing/loopback.h"
 
@@ -105,9 +105,8 @@ TEST(EnvoyCapture, ReadsTheSameInWhateverPiecesItComes) {
 
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random{seed};
-    std::uniform_int_distribution<std::size_t> size{1, 3000};
-    EXPECT_EQ(feed(bytes, [&] { return size(random); }).requests, whole.requests);
+    Random random{seed};
+    EXPECT_EQ(feed(bytes, [&] { return 1 + random.below(3000); }).requests, whole.requests);
   }
 }
 
