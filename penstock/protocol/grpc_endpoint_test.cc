@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "envoy/service/ratelimit/v3/rls.pb.h"
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/protocol/testing/grpc_peers.h"
-#include "penstock/store/testing/allocation_count.h"
 
 namespace penstock::protocol {
 namespace {
@@ -248,9 +248,9 @@ TEST_F(GrpcEndpointTest, AllocatesNothingForARequestOnceWarm) {
     const std::string bytes{peers_.client().output()};
     peers_.client().written(bytes.size());
     ASSERT_TRUE(peers_.server().receive(bytes, kNow));
-    const std::uint64_t before = store::testing::allocation_count();
+    const std::uint64_t before = penstock::testing::allocation_count();
     endpoint_.serve(peers_.server(), kNow);
-    allocated = store::testing::allocation_count() - before;
+    allocated = penstock::testing::allocation_count() - before;
     peers_.exchange(kNow);
   }
   EXPECT_EQ(allocated, 0U);

@@ -3,8 +3,8 @@
 
 #include "envoy/service/ratelimit/v3/rls.pb.h"
 #include "penstock/base/random.h"
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/protocol/rls_message.h"
-#include "penstock/store/testing/allocation_count.h"
 
 namespace penstock::protocol {
 namespace {
@@ -178,7 +178,7 @@ TEST(RlsDecode, AllocatesNothingOnceWarm) {
   CheckBatch batch;
   std::uint64_t before = 0;
   for (int round = 0; round < 3; ++round) {
-    before = store::testing::allocation_count();
+    before = penstock::testing::allocation_count();
     batch.clear();
     for (std::uint64_t i = 0; i < 100; ++i) {
       ASSERT_TRUE(decode_request(bytes, batch));
@@ -186,7 +186,7 @@ TEST(RlsDecode, AllocatesNothingOnceWarm) {
     }
     ASSERT_EQ(batch.checks().size(), 100U);
   }
-  EXPECT_EQ(store::testing::allocation_count(), before);
+  EXPECT_EQ(penstock::testing::allocation_count(), before);
 }
 
 }  // namespace

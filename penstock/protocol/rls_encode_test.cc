@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "envoy/service/ratelimit/v3/rls.pb.h"
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/protocol/rls_message.h"
-#include "penstock/store/testing/allocation_count.h"
 
 namespace penstock::protocol {
 namespace {
@@ -99,10 +99,10 @@ TEST(RlsEncode, AllocatesNothingOnceWarm) {
   const Answers answers;
   std::string bytes;
   encode_response(answers.verdict(), bytes);
-  const std::uint64_t before = store::testing::allocation_count();
+  const std::uint64_t before = penstock::testing::allocation_count();
   bytes.clear();
   encode_response(answers.verdict(), bytes);
-  EXPECT_EQ(store::testing::allocation_count(), before);
+  EXPECT_EQ(penstock::testing::allocation_count(), before);
 }
 
 }  // namespace

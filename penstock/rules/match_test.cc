@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/rules/pattern.h"
-#include "penstock/rules/testing/allocations.h"
 #include "penstock/rules/testing/rules_text.h"
 
 namespace penstock::rules {
@@ -278,7 +278,7 @@ descriptors:
       {{"nothing", tenant}},
       {},
   };
-  const std::size_t before = allocations_so_far();
+  const std::uint64_t before = penstock::testing::allocation_count();
   ASSERT_GT(before, 0u);
   std::size_t found = 0;
   Hash128 sum;
@@ -290,7 +290,7 @@ descriptors:
     found += match.rule != nullptr;
     sum.low ^= counter.low;
   }
-  EXPECT_EQ(allocations_so_far(), before);
+  EXPECT_EQ(penstock::testing::allocation_count(), before);
   EXPECT_EQ(found, 2u);
   EXPECT_NE(sum.low, 0u);
 }

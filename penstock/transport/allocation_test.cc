@@ -6,17 +6,16 @@
 
 #include <gtest/gtest.h>
 
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/transport/block_pool.h"
 #include "penstock/transport/http1_server.h"
 #include "penstock/transport/http2_client.h"
 #include "penstock/transport/http2_server.h"
-#include "penstock/transport/testing/allocations.h"
 #include "penstock/transport/testing/loopback.h"
 
 namespace penstock::transport {
 namespace {
 
-using testing::allocations;
 using testing::echo;
 using testing::kNow;
 
@@ -24,10 +23,10 @@ TEST(BlockPool, GivesAgainWhatItGotBack) {
   BlockPool pool;
   void* first = pool.allocate(100);
   pool.release(first);
-  const long before = allocations();
+  const std::uint64_t before = penstock::testing::allocation_count();
   void* second = pool.allocate(90);
   EXPECT_EQ(second, first) << "of the same step of 64 bytes";
-  EXPECT_EQ(allocations(), before);
+  EXPECT_EQ(penstock::testing::allocation_count(), before);
   pool.release(second);
 }
 
@@ -65,14 +64,14 @@ TEST(Http2Server, AllocatesNothingPerRequestAfterWarmUp) {
   constexpr int kBatch = 16;
   Http2Client client;
   Http2Server server{Http2Options{}};
-  long during = 0;
+  std::uint64_t during = 0;
   for (int turn = 0; turn < 200; ++turn) {
     const std::string bytes = requests_of(client, kBatch);
-    const long before = allocations();
+    const std::uint64_t before = penstock::testing::allocation_count();
     ASSERT_TRUE(server.receive(bytes, kNow));
     for (const Request& request : server.requests()) echo(server, request);
     const std::string_view output = server.output();
-    if (turn >= 100) during += allocations() - before;
+    if (turn >= 100) during += penstock::testing::allocation_count() - before;
     ASSERT_TRUE(client.receive(output));
     server.written(output.size());
     while (client.next_response()) {
@@ -87,14 +86,14 @@ TEST(Http1Server, AllocatesNothingPerRequestAfterWarmUp) {
       std::string(100, 'x');
   const std::string batch = request + request + request;
   Http1Server server{Http1Options{}};
-  long during = 0;
+  std::uint64_t during = 0;
   for (int turn = 0; turn < 200; ++turn) {
-    const long before = allocations();
+    const std::uint64_t before = penstock::testing::allocation_count();
     ASSERT_TRUE(server.receive(batch, kNow));
     ASSERT_EQ(server.requests().size(), 3U);
     for (const Request& seen : server.requests()) server.respond(seen.stream, {.body = seen.body});
     server.written(server.output().size());
-    if (turn >= 100) during += allocations() - before;
+    if (turn >= 100) during += penstock::testing::allocation_count() - before;
   }
   EXPECT_EQ(during, 0);
 }

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "penstock/base/random.h"
-#include "penstock/store/testing/allocation_count.h"
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/store/testing/conformance.h"
 #include "penstock/store/testing/ledger.h"
 
@@ -181,9 +181,9 @@ TEST(MemoryStore, AllocatesNothingWhenItDecides) {
     }
   }
   std::vector<Decision> decisions(charges.size());
-  const std::uint64_t before = testing::allocation_count();
+  const std::uint64_t before = penstock::testing::allocation_count();
   fixture.store.submit({.groups = groups, .charges = charges, .decisions = decisions}, kStart, fixture);
-  EXPECT_EQ(testing::allocation_count(), before);
+  EXPECT_EQ(penstock::testing::allocation_count(), before);
   EXPECT_GT(fixture.store.metrics().evicted.value(), 0u);
 }
 
