@@ -27,10 +27,10 @@ TEST(HotPath, AllocatesNothingFromTheBytesOfARequestToTheBytesOfItsReply) {
   const std::size_t half = capture.chunks.size() / 2;
   for (std::size_t i = 0; i < half; ++i) traffic.receive(capture.chunks[i]);
   const std::uint64_t answered_before = traffic.answered();
-  const std::uint64_t before = penstock::testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   ASSERT_GT(before, 0U) << "the counting itself works";
   for (std::size_t i = half; i < capture.chunks.size(); ++i) traffic.receive(capture.chunks[i]);
-  const std::uint64_t allocated = penstock::testing::allocation_count() - before;
+  const std::uint64_t allocated = allocation_count() - before;
 
   EXPECT_GT(traffic.answered() - answered_before, 300U);
   EXPECT_EQ(traffic.failed(), 0U);

@@ -46,13 +46,14 @@ Capture read_capture(const std::filesystem::path& file) {
 
 CapturedTraffic::CapturedTraffic(const std::string& rules)
     : store_{make_table()},
-      endpoint_{store_, {.counter_key = {.k0 = 0x0706050403020100, .k1 = 0x0f0e0d0c0b0a0908}}, *this},
+      limiter_{store_, {.counter_key = {.k0 = 0x0706050403020100, .k1 = 0x0f0e0d0c0b0a0908}}},
+      endpoint_{limiter_, *this},
       now_{kStart} {
   options_.streaming_paths = protocol::GrpcEndpoint::streaming_paths();
   const std::array<rules::Source, 1> sources = {{{.name = "rules", .text = rules}}};
   auto loaded = rules::load(sources, {});
   if (!loaded) give_up(to_string(loaded.error().front()));
-  endpoint_.use_rules(loaded->rules);
+  limiter_.use_rules(loaded->rules);
   endpoint_.set_serving(true);
 }
 
@@ -75,9 +76,9 @@ void CapturedTraffic::receive(std::string_view bytes) {
   }
 }
 
-std::uint64_t CapturedTraffic::answered() const noexcept { return endpoint_.statistics().checks.value(); }
-std::uint64_t CapturedTraffic::failed() const noexcept { return endpoint_.statistics().failed_checks.value(); }
-std::uint64_t CapturedTraffic::refused() const noexcept { return endpoint_.statistics().over_limit_checks.value(); }
+std::uint64_t CapturedTraffic::answered() const noexcept { return limiter_.statistics().checks.value(); }
+std::uint64_t CapturedTraffic::failed() const noexcept { return limiter_.statistics().failed_checks.value(); }
+std::uint64_t CapturedTraffic::refused() const noexcept { return limiter_.statistics().over_limit_checks.value(); }
 
 void CapturedTraffic::flush(transport::Http2Server&) {}
 void CapturedTraffic::flush(transport::Http1Server&) {}

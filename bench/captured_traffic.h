@@ -50,6 +50,7 @@ class CapturedTraffic final : private protocol::Outbox {
 
   transport::Http2Options options_;
   store::MemoryStore store_;
+  limiter::Limiter limiter_;
   protocol::GrpcEndpoint endpoint_;
   std::unique_ptr<transport::Http2Server> connection_;
   Instant now_;

@@ -44,6 +44,9 @@ struct Decision {
   Nanoseconds reset_after{0};
   std::uint64_t count_before = 0;
 
+  // Refused by the limit itself, now or for ever.
+  [[nodiscard]] bool refused() const noexcept { return outcome == Outcome::denied || outcome == Outcome::never; }
+
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 

@@ -16,8 +16,6 @@
 namespace penstock::algorithm::gcra {
 namespace {
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-
 // Ticks of the last instant that is told apart. A TAT is at most a full burst (below 2^62) and a second's slack (below
 // 2^33) later, which fits.
 constexpr std::int64_t kMaxTicks = (std::int64_t{1} << 62) - (std::int64_t{1} << 33);

@@ -15,7 +15,6 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::int64_t kTickBound = std::int64_t{1} << 62;
 constexpr std::int64_t kThirtyYearsSeconds = 30 * 31'536'000LL;
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 struct Ticks {
   std::int64_t per_second;

@@ -15,6 +15,8 @@ struct UnixClock {
   static constexpr bool is_steady = false;
 };
 
+inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
 using Instant = UnixClock::time_point;
 using Nanoseconds = std::chrono::nanoseconds;
 

@@ -12,10 +12,6 @@ namespace {
 using algorithm::Decision;
 using algorithm::Outcome;
 
-bool refuses(const Decision& decision) {
-  return decision.outcome == Outcome::denied || decision.outcome == Outcome::never;
-}
-
 // A wait to compare by: never is the longest.
 Nanoseconds wait(const Decision& decision) {
   return decision.outcome == Outcome::never ? Nanoseconds::max() : decision.retry_after;
@@ -23,10 +19,10 @@ Nanoseconds wait(const Decision& decision) {
 
 bool decides_before(const Decision& candidate, const Decision& best) {
   if (candidate.outcome == Outcome::unanswered || best.outcome == Outcome::unanswered) {
-    return !refuses(best) && (refuses(candidate) || best.outcome != Outcome::unanswered);
+    return !best.refused() && (candidate.refused() || best.outcome != Outcome::unanswered);
   }
-  if (refuses(candidate) != refuses(best)) return refuses(candidate);
-  if (refuses(candidate)) return wait(candidate) > wait(best);
+  if (candidate.refused() != best.refused()) return candidate.refused();
+  if (candidate.refused()) return wait(candidate) > wait(best);
   return candidate.remaining < best.remaining;
 }
 
@@ -82,7 +78,7 @@ Attribution attribute(std::uint64_t limit, std::uint64_t before, std::uint64_t h
 Attribution attribute(const Status& status, std::uint64_t hits, float ratio) {
   const algorithm::Limit& limit = status.limit->limit;
   if (limit.counts_refused()) return attribute(limit.amount(), status.decision.count_before, hits, ratio);
-  if (refuses(status.decision)) return {.over = hits};
+  if (status.decision.refused()) return {.over = hits};
   const std::uint64_t used = limit.capacity() - std::min(limit.capacity(), status.decision.remaining);
   return attribute(limit.capacity(), used - std::min(used, hits), hits, ratio);
 }
@@ -101,7 +97,7 @@ Status judge(const Plan& plan, std::span<const rules::RuleLimit> limits, std::sp
   status.limit = &limits[best];
   status.decision = decisions[best];
   const bool shadow = status.rule != nullptr && status.rule->shadow_mode;
-  status.code = refuses(status.decision) && !shadow ? Code::over_limit : Code::ok;
+  status.code = status.decision.refused() && !shadow ? Code::over_limit : Code::ok;
   status.remaining = status.decision.remaining;
   status.reset_seconds = reset_seconds(status.limit->limit, status.decision, status.code, now);
   return status;
@@ -118,6 +114,18 @@ Code overall_code(std::span<const Status> statuses) noexcept {
     all_quota_over &= !quota || over;
   }
   return any_quota && all_quota_over ? Code::over_limit : Code::ok;
+}
+
+const Status* deciding_status(std::span<const Status> statuses) noexcept {
+  const Status* refusing = nullptr;
+  const Status* least = nullptr;
+  for (const Status& status : statuses) {
+    if (status.limit == nullptr) continue;
+    const bool quota = status.rule != nullptr && status.rule->quota_mode;
+    if (status.code == Code::over_limit && !quota) refusing = &status;
+    if (least == nullptr || status.remaining < least->remaining) least = &status;
+  }
+  return refusing != nullptr ? refusing : least;
 }
 
 void count_hits(const Plan& plan, const Status& status, float near_limit_ratio, RuleCounters& counters) noexcept {

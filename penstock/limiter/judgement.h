@@ -20,6 +20,9 @@ namespace penstock::limiter {
 // Over limit if a descriptor without quota mode is over, or if there are quota descriptors and all of them are over.
 [[nodiscard]] Code overall_code(std::span<const Status> statuses) noexcept;
 
+// See Verdict::deciding.
+[[nodiscard]] const Status* deciding_status(std::span<const Status> statuses) noexcept;
+
 // Attributes the hits of one descriptor as envoyproxy/ratelimit does. For limits that do not count refused cost the
 // limit is the capacity, refused hits are all over the limit, and never near it. Requires: status.rule and status.limit
 // are set, the decision is an answer.

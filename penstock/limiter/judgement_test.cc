@@ -130,6 +130,25 @@ TEST(OverallCode, FollowsQuotaMode) {
   EXPECT_EQ(overall_code(std::vector{quota_over, quota_over}), Code::over_limit);
 }
 
+TEST(DecidingStatus, IsTheLastThatRefusesElseTheFirstWithTheLeastRemaining) {
+  const rules::RuleLimit limit = original(10);
+  rules::Rule quota;
+  quota.quota_mode = true;
+  const auto status = [&](Code code, std::uint32_t remaining, const rules::Rule* rule = nullptr) {
+    return Status{.code = code, .remaining = remaining, .rule = rule, .limit = &limit};
+  };
+  const Status bare;
+  const auto decided = [](const std::vector<Status>& statuses) {
+    const Status* deciding = deciding_status(statuses);
+    return deciding == nullptr ? -1 : static_cast<int>(deciding - statuses.data());
+  };
+  EXPECT_EQ(decided({bare, bare}), -1);
+  EXPECT_EQ(decided({bare, status(Code::ok, 5), status(Code::ok, 3), status(Code::ok, 3)}), 2);
+  EXPECT_EQ(decided({status(Code::over_limit, 0), status(Code::ok, 0), status(Code::over_limit, 0)}), 2);
+  EXPECT_EQ(decided({status(Code::ok, 4), status(Code::over_limit, 0, &quota), status(Code::ok, 0)}), 1);
+  EXPECT_EQ(decided({status(Code::over_limit, 2), status(Code::over_limit, 0, &quota)}), 0);
+}
+
 struct Counted {
   std::uint64_t limit, hits, after, over, near, within;
 };

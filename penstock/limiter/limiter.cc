@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,8 +48,7 @@ struct Planned {
   std::size_t first_plan = 0;
   std::size_t first_decision = 0;
   std::size_t decision_count = 0;
-  bool failed = false;
-  Error error;
+  std::optional<Error> error;  // set: nothing of it is charged
 };
 
 std::string_view describe(algorithm::Cause cause) {
@@ -71,8 +71,7 @@ Error store_failed(algorithm::Cause cause) {
 
 class Limiter::Impl final : public store::LateDecisions {
  public:
-  Impl(store::Store& store, VerdictSink& sink, const LimiterOptions& options)
-      : store_{store}, sink_{sink}, options_{options} {}
+  Impl(store::Store& store, const LimiterOptions& options) : store_{store}, options_{options} {}
 
   void use_rules(std::shared_ptr<const rules::RuleSet> rules) {
     rules_ = std::move(rules);
@@ -80,7 +79,8 @@ class Limiter::Impl final : public store::LateDecisions {
     statistics_.rules.resize(rules_ ? rules_->rules().size() : 0);
   }
 
-  void decide(std::span<const Check> checks, Instant now) {
+  void decide(std::span<const Check> checks, Instant now, VerdictSink& sink) {
+    sink_ = &sink;
     plans_.clear();
     planned_.clear();
     for (const Check& check : checks) plan(check);
@@ -100,6 +100,7 @@ class Limiter::Impl final : public store::LateDecisions {
     if (has_pending(waiting.decisions)) return;
     const std::unique_ptr<Waiting> done = std::move(found->second);
     waiting_.erase(found);
+    sink_ = done->sink;
     answer(done->ticket, done->plans.descriptors, done->plans.overrides, done->decisions, *done->rules, done->asked);
   }
 
@@ -108,6 +109,7 @@ class Limiter::Impl final : public store::LateDecisions {
  private:
   // A check whose store answers later: what its verdict needs, owned.
   struct Waiting {
+    VerdictSink* sink;
     std::uint64_t ticket;
     Plans plans;
     std::vector<Decision> decisions;
@@ -120,20 +122,15 @@ class Limiter::Impl final : public store::LateDecisions {
     planned.first_plan = plans_.descriptors.size();
     statistics_.checks.add();
     if (!rules_) {
-      refuse(planned, {ErrorCode::unknown, "no rate limit configuration loaded", std::nullopt});
+      planned.error = Error{ErrorCode::unknown, "no rate limit configuration loaded", std::nullopt};
       return;
     }
     bool domain_known = true;
     if (auto done = plan_check(*rules_, check, options_.counter_key, plans_, domain_known); !done) {
-      refuse(planned, std::move(done.error()));
+      planned.error = std::move(done.error());
       return;
     }
     if (!domain_known) statistics_.unknown_domains.add();
-  }
-
-  static void refuse(Planned& planned, Error error) {
-    planned.failed = true;
-    planned.error = std::move(error);
   }
 
   // Turns all plans into charges and groups. Overrides are complete by now, so their addresses hold.
@@ -147,7 +144,7 @@ class Limiter::Impl final : public store::LateDecisions {
     for (std::size_t i = 0; i < checks.size(); ++i) {
       Planned& planned = planned_[i];
       planned.first_decision = charges_.size();
-      if (!planned.failed) gather_check(checks[i], planned, next_request_ + i);
+      if (!planned.error) gather_check(checks[i], planned, next_request_ + i);
       planned.decision_count = charges_.size() - planned.first_decision;
     }
   }
@@ -178,8 +175,8 @@ class Limiter::Impl final : public store::LateDecisions {
 
   void conclude(std::size_t index, std::uint64_t ticket, Instant now) {
     const Planned& planned = planned_[index];
-    if (planned.failed) {
-      give_error(ticket, planned.error);
+    if (planned.error) {
+      give_error(ticket, *planned.error);
       return;
     }
     const auto decisions =
@@ -202,7 +199,8 @@ class Limiter::Impl final : public store::LateDecisions {
                           std::nullopt});
       return;
     }
-    auto waiting = std::make_unique<Waiting>(Waiting{.ticket = ticket,
+    auto waiting = std::make_unique<Waiting>(Waiting{.sink = sink_,
+                                                     .ticket = ticket,
                                                      .plans = {{plans.begin(), plans.end()}, plans_.overrides},
                                                      .decisions = {decisions.begin(), decisions.end()},
                                                      .rules = rules_,
@@ -234,12 +232,13 @@ class Limiter::Impl final : public store::LateDecisions {
       give_error(ticket, store_failed(cause));
       return;
     }
-    sink_.on_verdict(ticket, {.overall = overall, .statuses = statuses_, .error = nullptr});
+    sink_->on_verdict(
+        ticket, {.overall = overall, .statuses = statuses_, .deciding = deciding_status(statuses_), .error = nullptr});
   }
 
   void give_error(std::uint64_t ticket, const Error& error) {
     statistics_.failed_checks.add();
-    sink_.on_verdict(ticket, {.overall = Code::ok, .statuses = {}, .error = &error});
+    sink_->on_verdict(ticket, {.error = &error});
   }
 
   static bool has_pending(std::span<const Decision> decisions) {
@@ -247,8 +246,8 @@ class Limiter::Impl final : public store::LateDecisions {
   }
 
   store::Store& store_;
-  VerdictSink& sink_;
   const LimiterOptions options_;
+  VerdictSink* sink_ = nullptr;  // of the checks at hand
   std::shared_ptr<const rules::RuleSet> rules_;
   Statistics statistics_;
   std::uint64_t next_request_ = 0;
@@ -264,12 +263,13 @@ class Limiter::Impl final : public store::LateDecisions {
   std::vector<Status> statuses_;
 };
 
-Limiter::Limiter(store::Store& store, VerdictSink& sink, const LimiterOptions& options)
-    : impl_{std::make_unique<Impl>(store, sink, options)} {}
+Limiter::Limiter(store::Store& store, const LimiterOptions& options) : impl_{std::make_unique<Impl>(store, options)} {}
 Limiter::~Limiter() = default;
 
 void Limiter::use_rules(std::shared_ptr<const rules::RuleSet> rules) { impl_->use_rules(std::move(rules)); }
-void Limiter::decide(std::span<const Check> checks, Instant now) { impl_->decide(checks, now); }
+void Limiter::decide(std::span<const Check> checks, Instant now, VerdictSink& sink) {
+  impl_->decide(checks, now, sink);
+}
 const Statistics& Limiter::statistics() const noexcept { return impl_->statistics(); }
 
 }  // namespace penstock::limiter

@@ -21,14 +21,15 @@ struct LimiterOptions {
 // A batch of checks in, a verdict for each out: matching, grouping, `replaces`, shadow and quota mode, statistics. Does
 // not know which store decides nor which protocol asked.
 //
-// Threading: Loop-owned. Ownership: borrows the store and the sink for its lifetime; shares the rules.
+// Threading: Loop-owned. Ownership: borrows the store for its lifetime, a sink until all its checks have their verdict;
+// shares the rules.
 // Cost: with a store that answers in place nothing is allocated after warm-up.
 class Limiter {
  public:
   // How many checks may wait for a store at once; further ones are answered RESOURCE_EXHAUSTED.
   static constexpr std::size_t kMaxWaiting = 65'536;
 
-  Limiter(store::Store& store, VerdictSink& sink, const LimiterOptions& options);
+  Limiter(store::Store& store, const LimiterOptions& options);
   ~Limiter();
   Limiter(const Limiter&) = delete;
   Limiter& operator=(const Limiter&) = delete;
@@ -36,9 +37,9 @@ class Limiter {
   // Until rules are given every check is answered with an error, as in envoyproxy/ratelimit.
   void use_rules(std::shared_ptr<const rules::RuleSet> rules);
 
-  // Gives each check's verdict to the sink: before the call returns where the store answers in place, later on this
+  // Gives each check's verdict to `sink`: before the call returns where the store answers in place, later on this
   // loop elsewhere. A verdict that comes later finds its check's views gone; only the ticket is handed back.
-  void decide(std::span<const Check> checks, Instant now);
+  void decide(std::span<const Check> checks, Instant now, VerdictSink& sink);
 
   [[nodiscard]] const Statistics& statistics() const noexcept;
 

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "penstock/base/testing/allocation_count.h"
 #include "penstock/store/memory/memory_store.h"
 #include "penstock/store/memory/table.h"
 #include "penstock/store/testing/faulty_store.h"
@@ -72,7 +73,7 @@ class LimiterTest : public testing::Test {
     }
     const Check check = {
         .domain = domain, .descriptors = descriptors, .hits_addend = hits_addend, .ticket = next_ticket_};
-    limiter_.decide({&check, 1}, now);
+    limiter_.decide({&check, 1}, now, sink_);
     return next_ticket_++;
   }
 
@@ -93,7 +94,7 @@ class LimiterTest : public testing::Test {
   store::testing::FaultyStore store_;
   KeepVerdicts sink_;
   std::shared_ptr<const rules::RuleSet> rules_;
-  Limiter limiter_{store_, sink_, {.counter_key = {1, 2}}};
+  Limiter limiter_{store_, {.counter_key = {1, 2}}};
   std::uint64_t next_ticket_ = 1;
 };
 
@@ -278,12 +279,54 @@ TEST_F(LimiterTest, DecidesABatchAsItWouldOneByOne) {
   for (std::uint64_t ticket = 100; ticket < 105; ++ticket) {
     checks.push_back({.domain = ticket == 102 ? "" : "d", .descriptors = {&descriptor, 1}, .ticket = ticket});
   }
-  limiter_.decide(checks, kNow);
+  limiter_.decide(checks, kNow, sink_);
   EXPECT_EQ(sink_.verdicts.at(100).overall, Code::ok);
   EXPECT_EQ(sink_.verdicts.at(101).overall, Code::ok);
   EXPECT_TRUE(sink_.verdicts.at(102).error) << "one bad check spoils no other";
   EXPECT_EQ(sink_.verdicts.at(103).overall, Code::over_limit);
   EXPECT_EQ(sink_.verdicts.at(104).overall, Code::over_limit);
+}
+
+TEST_F(LimiterTest, SaysWhichDescriptorDecidedTheWhole) {
+  use(kRules);
+  const std::vector<rules::Entry> smooth = {{"smooth", "x"}}, user = {{"user", "x"}};
+  const std::vector<Descriptor> descriptors = {{.entries = smooth}, {.entries = user}};
+  class Sink final : public VerdictSink {
+   public:
+    void on_verdict(std::uint64_t, const Verdict& verdict) override { path = verdict.deciding->rule->path; }
+    std::string path;
+  } sink;
+  const Check check = {.domain = "d", .descriptors = descriptors};
+  limiter_.decide({&check, 1}, kNow, sink);
+  EXPECT_EQ(sink.path, "d.user") << "1 left against 2";
+  limiter_.decide({&check, 1}, kNow, sink);
+  limiter_.decide({&check, 1}, kNow, sink);
+  EXPECT_EQ(sink.path, "d.user") << "over its limit";
+}
+
+TEST_F(LimiterTest, AllocatesNothingOnceWarmWhateverTheRules) {
+  use(kRules);
+  const std::vector<rules::Entry> user = {{"user", "x"}}, shy = {{"shy", "x"}}, free = {{"free", "x"}},
+                                  smooth = {{"smooth", "x"}}, both = {{"both", "x"}}, none = {{"none", "x"}};
+  const std::vector<Descriptor> descriptors = {{.entries = user},
+                                               {.entries = shy},
+                                               {.entries = free},
+                                               {.entries = smooth},
+                                               {.entries = both},
+                                               {.entries = none},
+                                               {.entries = user, .limit = Override{5, 2}},
+                                               {.entries = both, .hits = 1, .negative_hits = true}};
+  class Sink final : public VerdictSink {
+   public:
+    void on_verdict(std::uint64_t, const Verdict& verdict) override { over += verdict.overall == Code::over_limit; }
+    int over = 0;
+  } sink;
+  const std::vector<Check> checks(8, Check{.domain = "d", .descriptors = descriptors});
+  limiter_.decide(checks, kNow, sink);
+  const std::uint64_t before = allocation_count();
+  limiter_.decide(checks, kNow, sink);
+  EXPECT_EQ(allocation_count(), before);
+  EXPECT_GT(sink.over, 8) << "refused checks are among them";
 }
 
 TEST_F(LimiterTest, KeepsCountersWhenRulesAreReplaced) {

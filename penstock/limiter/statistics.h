@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 
@@ -17,9 +16,10 @@ struct RuleCounters {
   metrics::Counter shadow_mode;
 };
 
-// What one loop's limiter has counted. Threading: written by the loop, read by any thread.
+// What one loop's limiter has counted. Threading: the counters are written by the loop and may be read by any thread;
+// the list `rules` itself is made anew when rules are given, so others read it only while none are.
 struct Statistics {
-  std::deque<RuleCounters> rules;  // by Rule::index; grows only when rules are given
+  std::deque<RuleCounters> rules;  // by Rule::index
   metrics::Counter checks;
   metrics::Counter over_limit_checks;
   metrics::Counter failed_checks;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "penstock/algorithm/decision.h"
 #include "penstock/base/error.h"
@@ -33,7 +32,11 @@ struct Status {
 struct Verdict {
   Code overall = Code::ok;
   std::span<const Status> statuses;  // one a descriptor, in order
-  const Error* error = nullptr;      // set: the check has no answer but this
+  // The status to tell a caller who takes only one, and so the rule and the limit that decided the whole: the last one
+  // over its limit outside of quota mode, else of those with a limit the first with the least remaining. Null: no
+  // limit.
+  const Status* deciding = nullptr;
+  const Error* error = nullptr;  // set: the check has no answer but this
 };
 
 class VerdictSink {

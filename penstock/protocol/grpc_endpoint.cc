@@ -69,8 +69,8 @@ std::optional<std::string_view> message_of(transport::Http2Server& connection, c
 
 }  // namespace
 
-GrpcEndpoint::GrpcEndpoint(store::Store& store, const limiter::LimiterOptions& options, Outbox& outbox)
-    : outbox_{outbox}, streams_{health_, outbox}, limiter_{store, *this, options} {}
+GrpcEndpoint::GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox)
+    : outbox_{outbox}, streams_{health_, outbox}, limiter_{limiter} {}
 
 std::span<const std::string_view> GrpcEndpoint::streaming_paths() noexcept { return kStreaming; }
 
@@ -79,7 +79,8 @@ void GrpcEndpoint::serve(transport::Http2Server& connection, Instant now) {
   batch_.clear();
   streams_.drop_resets(connection);
   for (const transport::Request& request : connection.requests()) serve_one(connection, request, now);
-  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty()) limiter_.decide(checks, now);
+  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty())
+    limiter_.decide(checks, now, *this);
   served_ = nullptr;
 }
 

@@ -26,7 +26,7 @@ namespace penstock::protocol {
 // gone drops the reply, never the charge. A request whose grpc-timeout has passed is answered DEADLINE_EXCEEDED, and
 // charged.
 //
-// Threading: Loop-owned. Ownership: borrows the store and the outbox for its lifetime, a connection from its first
+// Threading: Loop-owned. Ownership: borrows the limiter and the outbox for its lifetime, a connection from its first
 // `serve` to `forget`. Cost: nothing is allocated between a decoded rate limit request and its encoded reply after
 // warm-up.
 class GrpcEndpoint final : private limiter::VerdictSink {
@@ -35,13 +35,10 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   // the limiter lets wait, so that its own bound is met first.
   static constexpr std::size_t kMaxWaiting = 2 * limiter::Limiter::kMaxWaiting;
 
-  GrpcEndpoint(store::Store& store, const limiter::LimiterOptions& options, Outbox& outbox);
+  GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox);
   ~GrpcEndpoint() = default;
   GrpcEndpoint(const GrpcEndpoint&) = delete;
   GrpcEndpoint& operator=(const GrpcEndpoint&) = delete;
-
-  // Until rules are given, rate limit requests are answered with an error.
-  void use_rules(std::shared_ptr<const rules::RuleSet> rules) { limiter_.use_rules(std::move(rules)); }
 
   // Serves what the last `receive` of this connection made ready: all of `requests()`, and `resets()`. What can be
   // answered now is in the connection's output afterwards; the outbox is not called.
@@ -56,8 +53,6 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   // Ends the streams that would not end by themselves (Watch, reflection) with UNAVAILABLE, through the outbox. For the
   // end of a drain: a forgotten watcher must not hold the process.
   void end_streams() { streams_.end_all(); }
-
-  [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
 
   // The paths that Http2Options::streaming_paths has to name.
   [[nodiscard]] static std::span<const std::string_view> streaming_paths() noexcept;
@@ -79,7 +74,7 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   CheckBatch batch_;
   std::string reply_;                         // reused
   transport::Http2Server* served_ = nullptr;  // set while `serve` runs
-  limiter::Limiter limiter_;
+  limiter::Limiter& limiter_;
 };
 
 }  // namespace penstock::protocol

@@ -46,7 +46,7 @@ std::vector<transport::Header> headers_with(std::string_view name, std::string_v
 
 class GrpcEndpointTest : public ::testing::Test {
  protected:
-  GrpcEndpointTest() { endpoint_.use_rules(testing::rules_of(kRules)); }
+  GrpcEndpointTest() { limiter_.use_rules(testing::rules_of(kRules)); }
 
   RateLimitResponse ask(const RateLimitRequest& request, Instant now = kNow) {
     const std::optional<Answer> answer = peers_.call(kShouldRateLimit, body_of(request), now);
@@ -59,7 +59,8 @@ class GrpcEndpointTest : public ::testing::Test {
 
   std::unique_ptr<store::Store> store_ = testing::small_store();
   testing::RecordingOutbox outbox_;
-  GrpcEndpoint endpoint_{*store_, {.counter_key = {1, 2}}, outbox_};
+  limiter::Limiter limiter_{*store_, {.counter_key = {1, 2}}};
+  GrpcEndpoint endpoint_{limiter_, outbox_};
   GrpcPeers peers_{endpoint_};
 };
 
@@ -227,7 +228,8 @@ TEST_F(GrpcEndpointTest, ChargesWhatComesTooLateAndSaysSo) {
 }
 
 TEST_F(GrpcEndpointTest, IsAnErrorWithoutRules) {
-  GrpcEndpoint bare{*store_, {}, outbox_};
+  limiter::Limiter without_rules{*store_, {}};
+  GrpcEndpoint bare{without_rules, outbox_};
   GrpcPeers peers{bare};
   const auto answer = peers.call(kShouldRateLimit, body_of(request_of("user", "u1")), kNow);
   ASSERT_TRUE(answer);
@@ -248,9 +250,9 @@ TEST_F(GrpcEndpointTest, AllocatesNothingForARequestOnceWarm) {
     const std::string bytes{peers_.client().output()};
     peers_.client().written(bytes.size());
     ASSERT_TRUE(peers_.server().receive(bytes, kNow));
-    const std::uint64_t before = penstock::testing::allocation_count();
+    const std::uint64_t before = allocation_count();
     endpoint_.serve(peers_.server(), kNow);
-    allocated = penstock::testing::allocation_count() - before;
+    allocated = allocation_count() - before;
     peers_.exchange(kNow);
   }
   EXPECT_EQ(allocated, 0U);

@@ -20,7 +20,7 @@ constexpr Instant kNow = instant_from_unix_seconds(1'800'000'000);
 class GrpcLateTest : public ::testing::Test {
  protected:
   GrpcLateTest() {
-    endpoint_.use_rules(testing::rules_of(R"(
+    limiter_.use_rules(testing::rules_of(R"(
 domain: shop
 descriptors:
   - key: user
@@ -49,7 +49,8 @@ descriptors:
   std::unique_ptr<store::Store> memory_ = testing::small_store();
   store::testing::FaultyStore store_{*memory_, {}, Fault::delay};
   testing::RecordingOutbox outbox_;
-  GrpcEndpoint endpoint_{store_, {.counter_key = {1, 2}}, outbox_};
+  limiter::Limiter limiter_{store_, {.counter_key = {1, 2}}};
+  GrpcEndpoint endpoint_{limiter_, outbox_};
   GrpcPeers first_{endpoint_};
   GrpcPeers second_{endpoint_};
 };
@@ -111,8 +112,9 @@ TEST_F(GrpcLateTest, AConnectionThatIsGoneIsNotTouchedAndTheChargeStays) {
 
 TEST_F(GrpcLateTest, AStoreThatFailsIsUnavailable) {
   store::testing::FaultyStore broken{*memory_, {}, Fault::refuse};
-  GrpcEndpoint endpoint{broken, {.counter_key = {1, 2}}, outbox_};
-  endpoint.use_rules(
+  limiter::Limiter limiter{broken, {.counter_key = {1, 2}}};
+  GrpcEndpoint endpoint{limiter, outbox_};
+  limiter.use_rules(
       testing::rules_of("{domain: shop, descriptors: [{key: user, rate_limit: {unit: day, requests_per_unit: 1}}]}"));
   GrpcPeers peers{endpoint};
   post(peers, "a");

@@ -72,7 +72,8 @@ class GrpcStreamsTest : public ::testing::Test {
 
   std::unique_ptr<store::Store> store_ = testing::small_store();
   testing::RecordingOutbox outbox_;
-  GrpcEndpoint endpoint_{*store_, {}, outbox_};
+  limiter::Limiter limiter_{*store_, {}};
+  GrpcEndpoint endpoint_{limiter_, outbox_};
   GrpcPeers peers_{endpoint_};
 };
 

@@ -40,8 +40,7 @@ std::size_t bytes_of(std::span<const transport::Request> requests) {
 
 }  // namespace
 
-HttpEndpoint::HttpEndpoint(store::Store& store, const limiter::LimiterOptions& options, Outbox& outbox)
-    : outbox_{outbox}, limiter_{store, *this, options} {}
+HttpEndpoint::HttpEndpoint(limiter::Limiter& limiter, Outbox& outbox) : outbox_{outbox}, limiter_{limiter} {}
 
 void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   served_ = &connection;
@@ -50,7 +49,8 @@ void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   texts_.clear();
   texts_.reserve(bytes_of(connection.requests()));
   for (const transport::Request& request : connection.requests()) serve_one(connection, request);
-  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty()) limiter_.decide(checks, now);
+  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty())
+    limiter_.decide(checks, now, *this);
   served_ = nullptr;
 }
 

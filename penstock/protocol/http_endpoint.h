@@ -23,20 +23,17 @@ namespace penstock::protocol {
 // As in GrpcEndpoint all requests of one read are one batch, and verdicts may come late, in any order; the connection
 // keeps its replies in the order of its requests.
 //
-// Threading: Loop-owned. Ownership: borrows the store and the outbox for its lifetime, a connection from its first
+// Threading: Loop-owned. Ownership: borrows the limiter and the outbox for its lifetime, a connection from its first
 // `serve` to `forget`. Cost: a few allocations a request.
 class HttpEndpoint final : private limiter::VerdictSink {
  public:
   // Replies that may be outstanding; a further request is answered 400 without being charged.
   static constexpr std::size_t kMaxWaiting = 2 * limiter::Limiter::kMaxWaiting;
 
-  HttpEndpoint(store::Store& store, const limiter::LimiterOptions& options, Outbox& outbox);
+  HttpEndpoint(limiter::Limiter& limiter, Outbox& outbox);
   ~HttpEndpoint() = default;
   HttpEndpoint(const HttpEndpoint&) = delete;
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;
-
-  // Until rules are given, `/json` answers 400.
-  void use_rules(std::shared_ptr<const rules::RuleSet> rules) { limiter_.use_rules(std::move(rules)); }
 
   // Serves all of `requests()`. What can be answered now is in the connection's output afterwards; the outbox is not
   // called.
@@ -47,8 +44,6 @@ class HttpEndpoint final : private limiter::VerdictSink {
 
   // What `/healthcheck` says; false until set.
   void set_serving(bool serving) noexcept { serving_ = serving; }
-
-  [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
 
   // Requests that were handed to the limiter and have no verdict yet.
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
@@ -74,7 +69,7 @@ class HttpEndpoint final : private limiter::VerdictSink {
   std::string texts_;                         // unescaped texts of the batch; never moves while it is in use
   transport::Http1Server* served_ = nullptr;  // set while `serve` runs
   bool serving_ = false;
-  limiter::Limiter limiter_;
+  limiter::Limiter& limiter_;
 };
 
 }  // namespace penstock::protocol

@@ -37,7 +37,7 @@ std::string ask(std::string_view key) {
 
 class HttpEndpointTest : public ::testing::Test {
  protected:
-  HttpEndpointTest() { endpoint_.use_rules(testing::rules_of(kRules)); }
+  HttpEndpointTest() { limiter_.use_rules(testing::rules_of(kRules)); }
 
   std::string send(std::string_view bytes) {
     EXPECT_TRUE(server_.receive(bytes, kNow));
@@ -54,7 +54,8 @@ class HttpEndpointTest : public ::testing::Test {
   std::unique_ptr<store::Store> memory_ = testing::small_store();
   store::testing::FaultyStore store_{*memory_, {}, Fault::none};
   testing::RecordingOutbox outbox_;
-  HttpEndpoint endpoint_{store_, {.counter_key = {1, 2}}, outbox_};
+  limiter::Limiter limiter_{store_, {.counter_key = {1, 2}}};
+  HttpEndpoint endpoint_{limiter_, outbox_};
   transport::Http1Server server_{{}};
 };
 
@@ -159,7 +160,7 @@ TEST_F(HttpEndpointTest, AnswersPipelinedRequestsInOrderAndAsOneBatch) {
 
 class HttpLateTest : public HttpEndpointTest {
  protected:
-  HttpLateTest() { late_.use_rules(testing::rules_of(kRules)); }
+  HttpLateTest() { late_limiter_.use_rules(testing::rules_of(kRules)); }
 
   void send_late(std::string_view bytes) {
     EXPECT_TRUE(server_.receive(bytes, kNow));
@@ -167,7 +168,8 @@ class HttpLateTest : public HttpEndpointTest {
   }
 
   store::testing::FaultyStore delaying_{*memory_, {}, Fault::delay};
-  HttpEndpoint late_{delaying_, {.counter_key = {1, 2}}, outbox_};
+  limiter::Limiter late_limiter_{delaying_, {.counter_key = {1, 2}}};
+  HttpEndpoint late_{late_limiter_, outbox_};
 };
 
 TEST_F(HttpLateTest, LateRepliesKeepTheirOrder) {

@@ -178,7 +178,7 @@ TEST(RlsDecode, AllocatesNothingOnceWarm) {
   CheckBatch batch;
   std::uint64_t before = 0;
   for (int round = 0; round < 3; ++round) {
-    before = penstock::testing::allocation_count();
+    before = allocation_count();
     batch.clear();
     for (std::uint64_t i = 0; i < 100; ++i) {
       ASSERT_TRUE(decode_request(bytes, batch));
@@ -186,7 +186,7 @@ TEST(RlsDecode, AllocatesNothingOnceWarm) {
     }
     ASSERT_EQ(batch.checks().size(), 100U);
   }
-  EXPECT_EQ(penstock::testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
 }
 
 }  // namespace

@@ -99,10 +99,10 @@ TEST(RlsEncode, AllocatesNothingOnceWarm) {
   const Answers answers;
   std::string bytes;
   encode_response(answers.verdict(), bytes);
-  const std::uint64_t before = penstock::testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   bytes.clear();
   encode_response(answers.verdict(), bytes);
-  EXPECT_EQ(penstock::testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
 }
 
 }  // namespace

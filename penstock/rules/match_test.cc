@@ -278,7 +278,7 @@ descriptors:
       {{"nothing", tenant}},
       {},
   };
-  const std::uint64_t before = penstock::testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   ASSERT_GT(before, 0u);
   std::size_t found = 0;
   Hash128 sum;
@@ -290,7 +290,7 @@ descriptors:
     found += match.rule != nullptr;
     sum.low ^= counter.low;
   }
-  EXPECT_EQ(penstock::testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_EQ(found, 2u);
   EXPECT_NE(sum.low, 0u);
 }

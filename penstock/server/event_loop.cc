@@ -23,10 +23,10 @@ EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& cloc
     : read_buffer_(kReadBufferBytes),
       services_{.clock = clock, .read_buffer = read_buffer_},
       store_{std::move(table)},
-      grpc_{store_, options, *this},
-      http_{store_, options, *this} {
-  grpc_.use_rules(rules);
-  http_.use_rules(std::move(rules));
+      limiter_{store_, options},
+      grpc_{limiter_, *this},
+      http_{limiter_, *this} {
+  limiter_.use_rules(std::move(rules));
   grpc_.set_serving(true);
   http_.set_serving(true);
 }
@@ -124,10 +124,6 @@ void EventLoop::stop() {
     work_.reset();
   });
   thread_.join();
-}
-
-std::uint64_t EventLoop::checks_answered() const noexcept {
-  return grpc_.statistics().checks.value() + http_.statistics().checks.value();
 }
 
 void EventLoop::flush(transport::Http2Server& connection) {

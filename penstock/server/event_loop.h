@@ -24,8 +24,8 @@
 
 namespace penstock::server {
 
-// One thread with everything it needs to answer: sockets, endpoints, a limiter each, and its front end of the shared
-// table. Nothing else is shared, so nothing waits for another loop.
+// One thread with everything it needs to answer: sockets, an endpoint for each port, a limiter, and its front end of
+// the shared table. Nothing else is shared, so nothing waits for another loop.
 //
 // Threading: everything public is Thread-safe (it posts to the loop) once `start` was called; the rest is Loop-owned.
 class EventLoop final : private protocol::Outbox {
@@ -51,8 +51,7 @@ class EventLoop final : private protocol::Outbox {
 
   [[nodiscard]] std::size_t connections() const noexcept { return connections_.load(std::memory_order_relaxed); }
 
-  // What the loop's two limiters have counted. Call after `stop`.
-  [[nodiscard]] std::uint64_t checks_answered() const noexcept;
+  [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
 
  private:
   using GrpcConnection = Connection<transport::Http2Server, protocol::GrpcEndpoint>;
@@ -74,6 +73,7 @@ class EventLoop final : private protocol::Outbox {
   std::vector<char> read_buffer_;
   LoopServices services_;
   store::MemoryStore store_;
+  limiter::Limiter limiter_;
   protocol::GrpcEndpoint grpc_;
   protocol::HttpEndpoint http_;
   std::unordered_map<const transport::Http2Server*, std::shared_ptr<GrpcConnection>> grpc_connections_;

@@ -13,10 +13,6 @@ using algorithm::Decision;
 using algorithm::Outcome;
 using algorithm::Verb;
 
-bool refuses(const Decision& decision) {
-  return decision.outcome == Outcome::denied || decision.outcome == Outcome::never;
-}
-
 // One group on its way to a decision.
 class Evaluation {
  public:
@@ -58,7 +54,7 @@ class Evaluation {
       if (charges_[i].observer) continue;
       const Record unchanged = record(i);
       charge(i);
-      sheet_.refused[i] = refuses(decisions_[i]);
+      sheet_.refused[i] = decisions_[i].refused();
       if (!sheet_.refused[i]) continue;
       passes = false;
       if (!counts_refused(i)) record(i) = unchanged;
@@ -79,12 +75,12 @@ class Evaluation {
     } else {
       decisions_[i] = apply_charge(record(i), charges_[i], Verb::look, now_, tally_);
     }
-    if (sheet_.refused[i] && !refuses(decisions_[i])) explain_by_earlier(i, tentative);
+    if (sheet_.refused[i] && !decisions_[i].refused()) explain_by_earlier(i, tentative);
   }
 
   // The cost counts also where it would fit alone, now that the earlier charges on its counter are not made.
   void count_refused(std::size_t i) noexcept {
-    const Verb verb = refuses(look(charges_[i], record(i))) ? Verb::decide : Verb::debit;
+    const Verb verb = look(charges_[i], record(i)).refused() ? Verb::decide : Verb::debit;
     decisions_[i] = apply_charge(record(i), charges_[i], verb, now_, tally_);
   }
 
@@ -102,7 +98,7 @@ class Evaluation {
       together.cost += std::min(charges_[earlier].cost, room);
     }
     const Decision joint = look(together, sheet_.line[sheet_.line_of[i]].before);
-    const Decision& reason = refuses(joint) ? joint : tentative;
+    const Decision& reason = joint.refused() ? joint : tentative;
     decisions_[i].outcome = reason.outcome;
     decisions_[i].retry_after = reason.retry_after;
   }

@@ -5,8 +5,6 @@
 namespace penstock::store {
 namespace {
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-
 std::uint32_t coarse_second_rounded_up(Instant instant) {
   const std::int64_t elapsed = since_state_epoch(instant).count();
   const std::int64_t seconds = elapsed / kNanosecondsPerSecond + (elapsed % kNanosecondsPerSecond == 0 ? 0 : 1);

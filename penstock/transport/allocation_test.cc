@@ -23,10 +23,10 @@ TEST(BlockPool, GivesAgainWhatItGotBack) {
   BlockPool pool;
   void* first = pool.allocate(100);
   pool.release(first);
-  const std::uint64_t before = penstock::testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   void* second = pool.allocate(90);
   EXPECT_EQ(second, first) << "of the same step of 64 bytes";
-  EXPECT_EQ(penstock::testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
   pool.release(second);
 }
 
@@ -67,11 +67,11 @@ TEST(Http2Server, AllocatesNothingPerRequestAfterWarmUp) {
   std::uint64_t during = 0;
   for (int turn = 0; turn < 200; ++turn) {
     const std::string bytes = requests_of(client, kBatch);
-    const std::uint64_t before = penstock::testing::allocation_count();
+    const std::uint64_t before = allocation_count();
     ASSERT_TRUE(server.receive(bytes, kNow));
     for (const Request& request : server.requests()) echo(server, request);
     const std::string_view output = server.output();
-    if (turn >= 100) during += penstock::testing::allocation_count() - before;
+    if (turn >= 100) during += allocation_count() - before;
     ASSERT_TRUE(client.receive(output));
     server.written(output.size());
     while (client.next_response()) {
@@ -88,12 +88,12 @@ TEST(Http1Server, AllocatesNothingPerRequestAfterWarmUp) {
   Http1Server server{Http1Options{}};
   std::uint64_t during = 0;
   for (int turn = 0; turn < 200; ++turn) {
-    const std::uint64_t before = penstock::testing::allocation_count();
+    const std::uint64_t before = allocation_count();
     ASSERT_TRUE(server.receive(batch, kNow));
     ASSERT_EQ(server.requests().size(), 3U);
     for (const Request& seen : server.requests()) server.respond(seen.stream, {.body = seen.body});
     server.written(server.output().size());
-    if (turn >= 100) during += penstock::testing::allocation_count() - before;
+    if (turn >= 100) during += allocation_count() - before;
   }
   EXPECT_EQ(during, 0);
 }

@@ -10,7 +10,7 @@
 #endif
 #endif
 
-namespace penstock::testing {
+namespace penstock {
 namespace {
 
 thread_local std::uint64_t allocations = 0;
@@ -36,18 +36,18 @@ void* counted(std::size_t size, std::align_val_t alignment) noexcept {
 }  // namespace
 #endif
 
-}  // namespace penstock::testing
+}  // namespace penstock
 
 #ifndef PENSTOCK_OPERATOR_NEW_IS_TAKEN
 void* operator new(std::size_t size) {
-  if (void* memory = penstock::testing::counted(size)) return memory;
+  if (void* memory = penstock::counted(size)) return memory;
   throw std::bad_alloc{};
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  if (void* memory = penstock::testing::counted(size, alignment)) return memory;
+  if (void* memory = penstock::counted(size, alignment)) return memory;
   throw std::bad_alloc{};
 }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return penstock::testing::counted(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return penstock::counted(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -181,9 +181,9 @@ TEST(MemoryStore, AllocatesNothingWhenItDecides) {
     }
   }
   std::vector<Decision> decisions(charges.size());
-  const std::uint64_t before = penstock::testing::allocation_count();
+  const std::uint64_t before = allocation_count();
   fixture.store.submit({.groups = groups, .charges = charges, .decisions = decisions}, kStart, fixture);
-  EXPECT_EQ(penstock::testing::allocation_count(), before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_GT(fixture.store.metrics().evicted.value(), 0u);
 }
 

@@ -11,10 +11,6 @@ using algorithm::Verb;
 
 namespace {
 
-bool refuses(const Decision& decision) {
-  return decision.outcome == Outcome::denied || decision.outcome == Outcome::never;
-}
-
 bool counted_though_refused(const Group& group, const Charge& charge) {
   return group.mode == GroupMode::spare_others && charge.limit->counts_refused();
 }
@@ -68,7 +64,7 @@ void ModelStore::decide(const Group& group, std::span<const Charge> charges, std
     if (charges[i].observer) continue;
     const Counters unchanged = tried;
     decisions[i] = apply(tried, charges[i], Verb::decide, now);
-    refused[i] = refuses(decisions[i]);
+    refused[i] = decisions[i].refused();
     if (refused[i] && !counted_though_refused(group, charges[i])) tried = unchanged;
   }
   if (std::ranges::find(refused, true) == refused.end()) {
@@ -81,15 +77,15 @@ void ModelStore::decide(const Group& group, std::span<const Charge> charges, std
   for (std::size_t i = 0; i < charges.size(); ++i) {
     const Decision first = decisions[i];
     if (refused[i] && counted_though_refused(group, charges[i])) {
-      const bool fits_now = !refuses(look(counters_, charges[i], now));
+      const bool fits_now = !look(counters_, charges[i], now).refused();
       decisions[i] = apply(counters_, charges[i], fits_now ? Verb::debit : Verb::decide, now);
     } else {
       decisions[i] = apply(counters_, charges[i], Verb::look, now);
     }
-    if (!refused[i] || refuses(decisions[i])) continue;
+    if (!refused[i] || decisions[i].refused()) continue;
     const Decision joint = look_with_earlier(before, group, charges.first(i + 1), refused, now);
-    decisions[i].outcome = refuses(joint) ? joint.outcome : first.outcome;
-    decisions[i].retry_after = refuses(joint) ? joint.retry_after : first.retry_after;
+    decisions[i].outcome = joint.refused() ? joint.outcome : first.outcome;
+    decisions[i].retry_after = joint.refused() ? joint.retry_after : first.retry_after;
   }
 }
 
