@@ -54,6 +54,7 @@ void add_descriptor(const std::string& text, RateLimitRequest& request) {
 RateLimitRequest request_of(const AskOptions& options) {
   RateLimitRequest request;
   request.set_domain(options.domain);
+  request.set_hits_addend(options.hits);  // for services that do not know the field of the descriptor
   for (const std::string& descriptor : options.descriptors) {
     add_descriptor(descriptor, request);
     request.mutable_descriptors()->rbegin()->mutable_hits_addend()->set_value(options.hits);
@@ -75,11 +76,12 @@ std::string describe(const DescriptorStatus& status) {
     return fmt::format("{}, {}", code, status.limit_remaining() == kUnlimited ? "unlimited" : "no limit");
   }
   const auto& limit = status.current_limit();
-  std::string text = fmt::format("{}, {} left of {} a {}", code, status.limit_remaining(), limit.requests_per_unit(),
+  std::string text = fmt::format("{}, {} left of {} per {}", code, status.limit_remaining(), limit.requests_per_unit(),
                                  lower(RateLimitResponse::RateLimit::Unit_Name(limit.unit())));
   if (!limit.name().empty()) text += fmt::format(" ({})", limit.name());
   if (status.has_duration_until_reset()) {
-    text += fmt::format(", reset in {} s", status.duration_until_reset().seconds());
+    const bool over = status.code() == RateLimitResponse::OVER_LIMIT;
+    text += fmt::format(", {} in {} s", over ? "try again" : "as good as new", status.duration_until_reset().seconds());
   }
   return text;
 }
@@ -132,7 +134,9 @@ void add_ask(CLI::App& app) {
   command->add_option("--descriptor", options->descriptors, "Entries of one descriptor; may be given several times")
       ->required()
       ->type_name("KEY=VALUE[,...]");
-  command->add_option("--hits", options->hits, "Hits to charge for each descriptor; 0 only looks")
+  command
+      ->add_option("--hits", options->hits,
+                   "Hits to charge for each descriptor; 0 only looks, where the service knows that")
       ->type_name("COUNT")
       ->capture_default_str();
   command->add_option("--timeout-ms", options->timeout_milliseconds, "How long to wait, in milliseconds")

@@ -18,8 +18,8 @@ struct CheckOptions {
 void run(const CheckOptions& options) {
   const auto loaded = load_rules(options.paths, options.merge_domains);
   if (!loaded) throw CLI::RuntimeError{kNo};
-  fmt::print("ok: {} file{}, {}{}\n", loaded->files, loaded->files == 1 ? "" : "s", describe(*loaded->rules),
-             loaded->warnings == 0 ? "" : fmt::format(", {} warnings", loaded->warnings));
+  fmt::print("ok: {}, {}{}\n", counted(loaded->files, "file"), describe(*loaded->rules),
+             loaded->warnings == 0 ? "" : ", " + counted(loaded->warnings, "warning"));
 }
 
 }  // namespace

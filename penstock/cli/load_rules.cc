@@ -23,11 +23,11 @@ void print_errors(const std::vector<Error>& errors) {
   for (const Error& error : errors) print(error, "error");
 }
 
+}  // namespace
+
 std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
-
-}  // namespace
 
 std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains) {
   const std::vector<std::filesystem::path> files{paths.begin(), paths.end()};

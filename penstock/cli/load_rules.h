@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "penstock/rules/rule_set.h"
@@ -18,6 +19,9 @@ struct LoadedRules {
 // Reads and loads rule files for `serve` and `check`. Prints every warning and error to standard error, one a line,
 // "file:line:column: error: ..."; nothing is returned where there was an error.
 [[nodiscard]] std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains);
+
+// "1 file", "2 files"
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 
 // "3 domains, 14 rules"
 [[nodiscard]] std::string describe(const rules::RuleSet& rules);

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -122,6 +123,11 @@ void add_serve(CLI::App& app) {
       ->add_option("--near-limit-ratio", options->settings.near_limit_ratio,
                    "Share of a limit from which on hits count as near it, in statistics")
       ->type_name("RATIO")
+      ->check([](const std::string& text) {
+        float ratio = -1;
+        const bool usable = CLI::detail::lexical_cast(text, ratio) && std::isfinite(ratio) && ratio >= 0;
+        return usable ? std::string{} : fmt::format("{} is no ratio; accepted is 0 or more, 0.8 is usual", text);
+      })
       ->capture_default_str();
   command->add_option("--log-format", options->log_format, "text or json, one line an event, on standard error")
       ->check(CLI::IsMember({"text", "json"}))

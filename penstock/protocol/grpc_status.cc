@@ -54,6 +54,22 @@ void append_percent_encoded(std::string_view text, std::string& out) {
   }
 }
 
+std::string percent_decoded(std::string_view text) {
+  const auto digit = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escaped = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    out += escaped ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
+    if (escaped) i += 2;
+  }
+  return out;
+}
+
 std::optional<Nanoseconds> parse_timeout(std::string_view text) noexcept {
   constexpr std::size_t kMaxDigits = 8;
   if (text.size() < 2 || text.size() > kMaxDigits + 1) return std::nullopt;

@@ -21,6 +21,9 @@ inline constexpr std::size_t kMaxStatusText = 1024;
 // A grpc-message: bytes outside of ' '..'~', and '%', become %XX. Appends at most 3 * kMaxStatusText bytes.
 void append_percent_encoded(std::string_view text, std::string& out);
 
+// The text of a grpc-message; a '%' that begins no %XX stands for itself.
+[[nodiscard]] std::string percent_decoded(std::string_view text);
+
 // A grpc-timeout: one to eight digits and a unit of H M S m u n. Nothing for any other text.
 [[nodiscard]] std::optional<Nanoseconds> parse_timeout(std::string_view text) noexcept;
 

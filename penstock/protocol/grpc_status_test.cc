@@ -17,6 +17,15 @@ std::string encoded(std::string_view text) {
   return out;
 }
 
+TEST(GrpcMessageText, IsReadAsItWasWritten) {
+  for (const std::string text : {"", "plain", "100 %", "\xc3\xbc and \n", "%41"}) {
+    std::string encoded;
+    append_percent_encoded(text, encoded);
+    EXPECT_EQ(percent_decoded(encoded), text);
+  }
+  EXPECT_EQ(percent_decoded("5% off, %4, %zz, %"), "5% off, %4, %zz, %") << "what is no escape stands for itself";
+}
+
 TEST(GrpcStatus, EncodesWhatIsNotPlainTextByPercents) {
   EXPECT_EQ(encoded("plain text ~!"), "plain text ~!");
   EXPECT_EQ(encoded("100%\n"), "100%25%0A");

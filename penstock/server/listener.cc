@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "penstock/server/clock.h"
+
 namespace penstock::server {
 
 namespace asio = boost::asio;
@@ -54,7 +56,10 @@ void Listener::accept_next() {
       accept_next();
       return;
     }
-    spdlog::warn("cannot accept a connection: {}; trying again in {} ms", error.message(), kPause.count());
+    if (const LogGate::Pass pass = gate_.pass(Instant{read_wall()}); pass.open) {
+      spdlog::warn("cannot accept a connection: {}; trying again in {} ms ({} more since the last line)",
+                   error.message(), kPause.count(), pass.suppressed);
+    }
     pause_.expires_after(kPause);
     pause_.async_wait([this](boost::system::error_code cancelled) {
       if (!cancelled) accept_next();

@@ -9,6 +9,7 @@
 
 #include "penstock/base/error.h"
 #include "penstock/server/address.h"
+#include "penstock/server/log.h"
 
 namespace penstock::server {
 
@@ -34,6 +35,7 @@ class Listener {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::function<void(int)> accept_;
+  LogGate gate_{1};
 };
 
 }  // namespace penstock::server

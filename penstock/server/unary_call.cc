@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
@@ -13,6 +12,8 @@
 #include <boost/asio/write.hpp>
 #include <fmt/format.h>
 
+#include "penstock/protocol/grpc_message.h"
+#include "penstock/protocol/grpc_status.h"
 #include "penstock/transport/http2_client.h"
 
 namespace penstock::server {
@@ -21,7 +22,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-constexpr std::size_t kPrefixBytes = 5;  // a flag and the length, before each gRPC message
 constexpr std::size_t kMaxReplyBytes = 16UL * 1024 * 1024;
 
 // Runs one asynchronous operation to its end, or until the deadline.
@@ -44,9 +44,10 @@ class Runner {
 };
 
 std::string framed(std::string_view message) {
-  std::string out(kPrefixBytes, '\0');
-  for (std::size_t i = 0; i < 4; ++i) out[1 + i] = static_cast<char>(message.size() >> (8 * (3 - i)));
+  std::string out;
+  protocol::begin_message(out);
   out += message;
+  protocol::end_message(out);
   return out;
 }
 
@@ -69,10 +70,11 @@ Result<std::string> message_of(const transport::ClientResponse& response) {
   if (code != 0) {
     const bool known = code > 0 && code <= static_cast<int>(ErrorCode::unauthenticated);
     return fail(known ? static_cast<ErrorCode>(code) : ErrorCode::unknown,
-                std::string{header(response, "grpc-message").value_or("")});
+                protocol::percent_decoded(header(response, "grpc-message").value_or("")));
   }
-  if (response.body.size() < kPrefixBytes) return fail(ErrorCode::internal, "the answer holds no message");
-  return response.body.substr(kPrefixBytes);
+  const protocol::Frame frame = protocol::only_message(response.body, "");
+  if (frame.fault != protocol::FrameFault::none) return fail(ErrorCode::internal, "the answer holds no whole message");
+  return std::string{frame.message};
 }
 
 class Call {
@@ -100,12 +102,20 @@ class Call {
 
   Result<void> connect() {
     boost::system::error_code error;
+    bool done = false;
     tcp::resolver resolver{io_};
-    const auto found = resolver.resolve(server_.host, std::to_string(server_.port), error);
+    tcp::resolver::results_type found;
+    resolver.async_resolve(server_.host, std::to_string(server_.port),
+                           [&](boost::system::error_code outcome, const tcp::resolver::results_type& results) {
+                             error = outcome;
+                             found = results;
+                             done = true;
+                           });
+    if (!runner_.run(done)) return late();
     if (error) {
       return fail(ErrorCode::unavailable, fmt::format("{} cannot be resolved: {}", server_.host, error.message()));
     }
-    bool done = false;
+    done = false;
     asio::async_connect(socket_, found, [&](boost::system::error_code outcome, const tcp::endpoint&) {
       error = outcome;
       done = true;

@@ -64,13 +64,13 @@ class Check(Case):
 
     def test_a_file_that_is_not_there_is_named(self):
         ended = penstock("check", self.directory / "nothing.yaml")
-        self.assertNotEqual(ended.returncode, 0)
+        self.assertEqual(ended.returncode, 1)
         self.assertIn("nothing.yaml", ended.stderr)
 
     def test_bad_rules_are_not_served(self):
         self.file("bad.yaml", BAD)
         ended = penstock("serve", "--rules", self.directory, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
-        self.assertNotEqual(ended.returncode, 0)
+        self.assertEqual(ended.returncode, 1)
         self.assertIn("bad.yaml:6:7", ended.stderr)
         self.assertNotIn("ready:", ended.stderr)
 

@@ -207,5 +207,5 @@ class GrpcClient(Case):
         first = self.penstock(RULES)
         second = self.program("second", settings.penstock, "serve", "--rules", self.directory / "penstock-rules",
                               "--grpc", f"{LOOPBACK}:{first.grpc_port}", "--http", f"{LOOPBACK}:0")
-        self.assertNotEqual(second.wait(), 0)
+        self.assertEqual(second.wait(), 3)
         self.assertIn(str(first.grpc_port), second.log())
