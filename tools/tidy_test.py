@@ -233,6 +233,9 @@ class Words(SmallTree):
     # what stands in a file, and where else the same is right (None: nowhere)
     CASES = {
         "clock": ("auto t = std::chrono::steady_clock::now();", "server"),
+        "thread": ("std::jthread thread_;", "server"),
+        "file-access": ("#include <fstream>", "server"),
+        "environment": ('auto home = getenv("HOME");', "cli"),
         "sleep": ("std::this_thread::sleep_for(kShort);", None),
         "randomness": ("std::random_device device;", "server"),
         "volatile": ("volatile int x;", None),
@@ -267,6 +270,12 @@ class Words(SmallTree):
     def test_likely_names_are_not_mistaken(self):
         self.write_room("rules", a_cc="static_assert(true);\nauto t = response_time(x) + a.time(b) + operand(1);\nasm volatile("");\n")
         self.assert_fine()
+
+    def test_a_clock_is_seen_behind_an_alias_and_in_its_old_forms(self):
+        for line in ("auto t = Clock::now();", "auto t = std::clock();", "timespec_get(&t, TIME_UTC);", "auto t = __rdtsc();"):
+            with self.subTest(line):
+                self.write_room("rules", a_cc=line + "\n")
+                self.assert_broken("clock")
 
     def test_using_namespace_is_refused_in_headers_only(self):
         self.write_room("rules", a_cc="using namespace std::chrono_literals;\n")
@@ -308,6 +317,14 @@ class Layout(SmallTree):
         self.write_room("rules", a_cc="")
         (self.root / "penstock/rules/README.md").unlink()
         self.assert_broken("room-readme")
+
+    def test_code_that_no_rule_would_see_is_refused(self):
+        for path in ("penstock/a.h", "penstock/rules/a.hpp", "penstock/rules/a.cpp", "penstock/rules/table.inc"):
+            with self.subTest(path):
+                self.write_room("rules", a_cc="")
+                self.write(path, HEADER)
+                self.assert_broken("stray")
+                (self.root / path).unlink()
 
     def test_pragma_once_may_follow_a_comment_only(self):
         self.write_room("rules", a_h="// what this is\n\n" + HEADER)

@@ -8,6 +8,7 @@ from checks.tree import Finding
 RULES = {
     "unbuilt": "every .cc file is named in the CMakeLists.txt of its folder or of one above",
     "room-readme": "every room has a README.md",
+    "stray": "penstock/ holds rooms alone, and a room's code is in .h and .cc files",
     "pragma-once": "a header's first line of code is #pragma once",
 }
 
@@ -15,10 +16,22 @@ RULES = {
 def check(tree):
     yield from _unbuilt(tree)
     yield from _rooms_without_readme(tree)
+    yield from _strays(tree)
     for path in tree.cpp(".h"):
         first = next((line for line in tree.code(path).splitlines() if line.strip()), "")
         if first.strip() != "#pragma once":
             yield Finding(path, 1, "pragma-once", "the header does not begin with #pragma once")
+
+
+def _strays(tree):
+    """Code that the other checks would not see."""
+    for path in tree.paths:
+        if not path.startswith("penstock/"):
+            continue
+        if path.count("/") == 1:
+            yield Finding(path, 1, "stray", "the file stands beside the rooms; put it into one")
+        elif path.endswith((".cpp", ".cxx", ".hpp", ".hh", ".inc", ".ipp", ".c")):
+            yield Finding(path, 1, "stray", "the name ends otherwise than .h or .cc; rename it")
 
 
 def _unbuilt(tree):
