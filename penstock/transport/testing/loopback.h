@@ -26,6 +26,8 @@ struct SeenFrame {
   std::uint8_t flags = 0;
   std::uint32_t stream = 0;
   std::string payload;
+
+  friend bool operator==(const SeenFrame&, const SeenFrame&) = default;
 };
 
 // Cuts bytes into frames; fails the test when they do not end with one.
