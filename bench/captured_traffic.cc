@@ -21,7 +21,7 @@ constexpr std::chrono::microseconds kBetweenReads{200};
 
 [[noreturn]] void give_up(std::string_view what) {
   fmt::print(stderr, "captured traffic: {}\n", what);
-  std::exit(1);
+  std::exit(1);  // NOLINT(concurrency-mt-unsafe): the tools that use this have one thread
 }
 
 std::unique_ptr<store::Table> make_table() {

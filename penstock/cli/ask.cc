@@ -117,6 +117,11 @@ void run(const AskOptions& options) {
     fmt::print(stderr, "penstock: the answer is no RateLimitResponse\n");
     throw CLI::RuntimeError{kNoAnswer};
   }
+  if (response.overall_code() != RateLimitResponse::OK && response.overall_code() != RateLimitResponse::OVER_LIMIT) {
+    fmt::print(stderr, "penstock: the answer says neither OK nor OVER_LIMIT (code {})\n",
+               static_cast<int>(response.overall_code()));
+    throw CLI::RuntimeError{kNoAnswer};
+  }
   options.format == "json" ? print_json(response) : print_text(response);
   if (response.overall_code() == RateLimitResponse::OVER_LIMIT) throw CLI::RuntimeError{kNo};
 }

@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,8 +16,15 @@ struct CheckOptions {
   bool merge_domains = false;
 };
 
+// One a line, in the form that editors know: "file:line:column: error: ...".
+void print(Severity severity, const Error& error) {
+  const char* word = severity == Severity::error ? "error" : "warning";
+  const std::string place = error.place ? to_string(*error.place) + ": " : "";
+  fmt::print(stderr, "{}{}: {}\n", place, word, error.message);
+}
+
 void run(const CheckOptions& options) {
-  const auto loaded = load_rules(options.paths, options.merge_domains);
+  const auto loaded = load_rules(options.paths, options.merge_domains, print);
   if (!loaded) throw CLI::RuntimeError{kNo};
   fmt::print("ok: {}, {}{}\n", counted(loaded->files, "file"), describe(*loaded->rules),
              loaded->warnings == 0 ? "" : ", " + counted(loaded->warnings, "warning"));

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/error.h"
 #include "penstock/rules/rule_set.h"
 
 namespace penstock::cli {
@@ -16,9 +19,12 @@ struct LoadedRules {
   std::size_t warnings = 0;
 };
 
-// Reads and loads rule files for `serve` and `check`. Prints every warning and error to standard error, one a line,
-// "file:line:column: error: ..."; nothing is returned where there was an error.
-[[nodiscard]] std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains);
+enum class Severity : std::uint8_t { warning, error };
+
+// Reads and loads rule files for `serve` and `check`, and reports every warning and error. Nothing is returned where
+// there was an error.
+[[nodiscard]] std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains,
+                                                    const std::function<void(Severity, const Error&)>& report);
 
 // "1 file", "2 files"
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);

@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   app.name("penstock");
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
+  app.set_version_flag("--version", "penstock " PENSTOCK_VERSION, "As the command `version`");
   app.allow_extras();
   // Before any command runs: one with an option that is not known must do nothing.
   app.parse_complete_callback([&app] {
@@ -67,8 +68,8 @@ int run(int argc, char** argv) {
   add_version(app);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::Success& shown) {  // --help, --version
+    return app.exit(shown);
   } catch (const CLI::RuntimeError& done) {
     return done.get_exit_code();
   } catch (const CLI::ParseError& error) {

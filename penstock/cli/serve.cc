@@ -49,7 +49,9 @@ void run(const ServeOptions& options) {
   const server::ServerSettings settings = settings_of(options);
   const auto format = options.log_format == "json" ? server::LogFormat::json : server::LogFormat::text;
   server::start_log(format, server::parse_log_level(options.log_level).value_or(spdlog::level::info));
-  const auto loaded = load_rules(options.rules, options.merge_domains);
+  const auto loaded = load_rules(options.rules, options.merge_domains, [](Severity severity, const Error& error) {
+    spdlog::log(severity == Severity::error ? spdlog::level::err : spdlog::level::warn, "{}", to_string(error));
+  });
   if (!loaded) {
     spdlog::error("the rules have mistakes (above); nothing is served. `penstock check` reads them without serving");
     throw CLI::RuntimeError{kNo};

@@ -28,21 +28,24 @@ rules::RuleLimit limit_of(const Override& wanted) {
           .from_list = false};
 }
 
-bool names(const Plan& plan, std::string_view name) {
-  const rules::Rule* rule = plan.match.rule;
-  return rule != nullptr && std::ranges::find(rule->replaces, name) != rule->replaces.end();
-}
-
 // Names are collected over the whole check, so a limit that is replaced itself still replaces; an unlimited rule is
-// never dropped.
-void mark_replaced(std::span<Plan> plans) {
-  const bool any = std::ranges::any_of(
-      plans, [](const Plan& plan) { return plan.match.rule != nullptr && !plan.match.rule->replaces.empty(); });
-  if (!any) return;
+// never dropped. A check may name one rule ten thousand times, so each rule's names are taken once where it stands in
+// a row, and looked up in a sorted list.
+void mark_replaced(std::span<Plan> plans, std::vector<std::string_view>& names) {
+  names.clear();
+  const rules::Rule* last = nullptr;
+  for (const Plan& plan : plans) {
+    const rules::Rule* rule = plan.match.rule;
+    if (rule == nullptr || rule == last) continue;
+    last = rule;
+    names.insert(names.end(), rule->replaces.begin(), rule->replaces.end());
+  }
+  if (names.empty()) return;
+  std::ranges::sort(names);
   for (Plan& plan : plans) {
     const rules::Rule* rule = plan.match.rule;
     if (rule == nullptr || rule->name.empty() || rule->unlimited) continue;
-    plan.replaced = std::ranges::any_of(plans, [&](const Plan& other) { return names(other, rule->name); });
+    plan.replaced = std::ranges::binary_search(names, std::string_view{rule->name});
   }
 }
 
@@ -78,7 +81,7 @@ std::expected<void, Error> plan_check(const rules::RuleSet& rules, const Check& 
     plan.override_index = static_cast<std::uint32_t>(plans.overrides.size());
     plans.overrides.push_back(limit_of(*descriptor.limit));
   }
-  mark_replaced(std::span{plans.descriptors}.subspan(first_plan));
+  mark_replaced(std::span{plans.descriptors}.subspan(first_plan), plans.replaced_names);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <expected>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "penstock/base/error.h"
@@ -36,6 +37,7 @@ struct Plan {
 struct Plans {
   std::vector<Plan> descriptors;
   std::vector<rules::RuleLimit> overrides;
+  std::vector<std::string_view> replaced_names;  // of the check at hand
 
   void clear() noexcept {
     descriptors.clear();

@@ -24,6 +24,13 @@ class CheckBatch {
   static constexpr std::size_t kMaxEntriesPerDescriptor = 1'000;
   static constexpr std::size_t kKeptEntries = 65'536;
 
+  // From so many descriptors or entries on a batch is decided before more is read: one turn may bring millions of them.
+  static constexpr std::size_t kFullDescriptors = 8'192;
+  static constexpr std::size_t kFullEntries = 65'536;
+  [[nodiscard]] bool full() const noexcept {
+    return descriptors_.size() >= kFullDescriptors || entries_.size() >= kFullEntries;
+  }
+
   void clear();
 
   void begin();

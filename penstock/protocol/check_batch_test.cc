@@ -73,5 +73,18 @@ TEST(CheckBatch, IsEmptyAfterClear) {
   EXPECT_TRUE(batch.checks().empty());
 }
 
+TEST(CheckBatch, IsFullBeforeATurnCanFillTheMemory) {
+  CheckBatch batch;
+  EXPECT_FALSE(batch.full());
+  for (std::size_t check = 0; !batch.full(); ++check) {
+    ASSERT_LE(check * 1000, CheckBatch::kFullDescriptors);
+    batch.begin();
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(batch.add_descriptor());
+    batch.commit(check, Instant::max());
+  }
+  batch.clear();
+  EXPECT_FALSE(batch.full());
+}
+
 }  // namespace
 }  // namespace penstock::protocol

@@ -78,10 +78,19 @@ void GrpcEndpoint::serve(transport::Http2Server& connection, Instant now) {
   served_ = &connection;
   batch_.clear();
   streams_.drop_resets(connection);
-  for (const transport::Request& request : connection.requests()) serve_one(connection, request, now);
-  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty())
-    limiter_.decide(checks, now, *this);
+  for (const transport::Request& request : connection.requests()) {
+    serve_one(connection, request, now);
+    if (batch_.full()) decide(now);
+  }
+  decide(now);
   served_ = nullptr;
+}
+
+void GrpcEndpoint::decide(Instant now) {
+  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty()) {
+    limiter_.decide(checks, now, *this);
+  }
+  batch_.clear();
 }
 
 void GrpcEndpoint::forget(transport::Http2Server& connection) {

@@ -21,10 +21,10 @@ namespace penstock::protocol {
 // The gRPC services of one event loop: envoy.service.ratelimit.v3.RateLimitService, grpc.health.v1.Health, and server
 // reflection (v1 and v1alpha). Any number of connections.
 //
-// All rate limit requests that one read completed go to the limiter as one batch. Its verdicts are answered at once,
-// or, where the store answers later, on the stream that asked if it is still there; a stream or connection that has
-// gone drops the reply, never the charge. A request whose grpc-timeout has passed is answered DEADLINE_EXCEEDED, and
-// charged.
+// All rate limit requests that one read completed go to the limiter as one batch, or several where they are very many.
+// Its verdicts are answered at once, or, where the store answers later, on the stream that asked if it is still there;
+// a stream or connection that has gone drops the reply, never the charge. A request whose grpc-timeout has passed is
+// answered DEADLINE_EXCEEDED, and charged.
 //
 // Threading: Loop-owned. Ownership: borrows the limiter and the outbox for its lifetime, a connection from its first
 // `serve` to `forget`. Cost: nothing is allocated between a decoded rate limit request and its encoded reply after
@@ -63,6 +63,7 @@ class GrpcEndpoint final : private limiter::VerdictSink {
  private:
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
 
+  void decide(Instant now);  // what the batch holds, and empties it
   void serve_one(transport::Http2Server& connection, const transport::Request& request, Instant now);
   void take_check(transport::Http2Server& connection, const transport::Request& request, Instant now);
   void answer_health(transport::Http2Server& connection, const transport::Request& request);

@@ -19,6 +19,16 @@ constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 constexpr std::string_view kJson = "application/json";
 constexpr std::size_t kKeptTexts = 1024 * 1024;  // a larger buffer, from a rare huge batch, is given back
 
+// A proxy may be sent the whole address (RFC 9112, 3.2.2): what counts is the part from the path on.
+std::string_view origin_form(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!target.starts_with(scheme)) continue;
+    const std::size_t path = target.find('/', scheme.size());
+    return path == std::string_view::npos ? "/" : target.substr(path);
+  }
+  return target;
+}
+
 std::string_view without_query(std::string_view path) { return path.substr(0, path.find('?')); }
 
 // The target with each run of slashes in its path made one.
@@ -48,14 +58,24 @@ void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   if (texts_.capacity() > kKeptTexts) std::string{}.swap(texts_);
   texts_.clear();
   texts_.reserve(bytes_of(connection.requests()));
-  for (const transport::Request& request : connection.requests()) serve_one(connection, request);
-  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty())
-    limiter_.decide(checks, now, *this);
+  for (const transport::Request& request : connection.requests()) {
+    serve_one(connection, request);
+    if (batch_.full()) decide(now);
+  }
+  decide(now);
   served_ = nullptr;
 }
 
+void HttpEndpoint::decide(Instant now) {
+  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty()) {
+    limiter_.decide(checks, now, *this);
+  }
+  batch_.clear();
+}
+
 void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport::Request& request) {
-  const std::string_view path = without_query(request.path);
+  const std::string_view target = origin_form(request.path);
+  const std::string_view path = without_query(target);
   if (path == "/healthcheck") {
     Reply reply{.status = serving_ ? 200 : 500,
                 .content_type = kPlain,
@@ -65,12 +85,9 @@ void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport
     return send(connection, request.stream, reply);
   }
   if (path.contains("//")) {
-    return send(connection, request.stream,
-                {.status = 301,
-                 .content_type = kPlain,
-                 .body = {},
-                 .error = {},
-                 .location = with_single_slashes(request.path)});
+    return send(
+        connection, request.stream,
+        {.status = 301, .content_type = kPlain, .body = {}, .error = {}, .location = with_single_slashes(target)});
   }
   if (path != "/json") {
     return send(connection, request.stream,

@@ -138,6 +138,13 @@ TEST_F(HttpEndpointTest, Answers404ElseWhere) {
   }
 }
 
+TEST_F(HttpEndpointTest, TakesTheWholeAddressAsATarget) {
+  for (const std::string_view target : {"http://x/json", "http://x:8080/json?a=b", "https://x/json"}) {
+    EXPECT_EQ(status_of(send(http("POST", target, ask("l8")))), "HTTP/1.1 200") << target;
+  }
+  EXPECT_EQ(status_of(send(http("GET", "http://x", ""))), "HTTP/1.1 404");
+}
+
 TEST_F(HttpEndpointTest, RedirectsDoubledSlashesAndKeepsTheQuery) {
   for (const auto& [path, location] : std::vector<std::pair<std::string_view, std::string>>{
            {"//json", "/json"}, {"/json//", "/json/"}, {"///", "/"}, {"//healthcheck?a=//", "/healthcheck?a=//"}}) {

@@ -69,7 +69,13 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
     }
   }
 
+  // Tells the peer with its next answer that the connection ends, so that it does not send into a closing one.
+  void announce_end() { transport_.announce_end(); }
+
+  // What the socket holds already is answered first.
   void shut_down() {
+    if (!saying_farewell_ && !peer_ended_ && !broken_) read();
+    if (!is_open()) return;
     transport_.shut_down();
     flush();
   }

@@ -26,6 +26,9 @@ EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& cloc
       limiter_{store_, options},
       grpc_{limiter_, *this},
       http_{limiter_, *this} {
+  // Asio makes a loop's epoll, event and timer descriptors with its first socket; now they are there, later they may
+  // not be to be had.
+  const boost::asio::ip::tcp::socket first{io_};
   limiter_.use_rules(std::move(rules));
   grpc_.set_serving(true);
   http_.set_serving(true);
@@ -58,6 +61,7 @@ void EventLoop::adopt(int descriptor, Endpoint& endpoint, const Options& options
       });
   table.emplace(&connection->transport(), connection);
   connection->start();
+  if (draining_) connection->announce_end();
   if (shutting_down_) connection->shut_down();
 }
 
@@ -70,13 +74,6 @@ void EventLoop::adopt_http(int descriptor) {
   connections_.fetch_add(1, std::memory_order_relaxed);
   boost::asio::post(io_,
                     [this, descriptor] { adopt(descriptor, http_, transport::Http1Options{}, http_connections_); });
-}
-
-void EventLoop::set_serving(bool serving) {
-  boost::asio::post(io_, [this, serving] {
-    grpc_.set_serving(serving);
-    http_.set_serving(serving);
-  });
 }
 
 namespace {
@@ -102,6 +99,16 @@ void write_all(const Table& table, const Wanted& wanted) {
 }
 
 }  // namespace
+
+void EventLoop::set_serving(bool serving) {
+  boost::asio::post(io_, [this, serving] {
+    grpc_.set_serving(serving);
+    http_.set_serving(serving);
+    draining_ = !serving;
+    if (!draining_) return;
+    for (const auto& connection : snapshot(http_connections_)) connection->announce_end();
+  });
+}
 
 void EventLoop::shut_down() {
   boost::asio::post(io_, [this] {

@@ -81,6 +81,7 @@ class EventLoop final : private protocol::Outbox {
   std::unordered_set<const transport::Http2Server*> grpc_to_write_;
   std::unordered_set<const transport::Http1Server*> http_to_write_;
   bool write_posted_ = false;
+  bool draining_ = false;
   bool shutting_down_ = false;
   std::atomic<std::size_t> connections_{0};  // relaxed: a load figure, and a hint when waiting for the end
   std::jthread thread_;

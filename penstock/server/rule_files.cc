@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kMaxFolderDepth = 32;
+
 Error unreadable(const fs::path& path, std::string_view reason) {
   return {.code = ErrorCode::not_found,
           .message = fmt::format("cannot be read: {}", reason),
@@ -26,27 +28,41 @@ bool is_rule_file(const fs::path& path) {
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-// The rule files below `folder`, sorted.
-std::vector<fs::path> list(const fs::path& folder, std::vector<Error>& errors) {
-  std::vector<fs::path> files;
+// Appends the rule files below `folder`. What cannot be looked at is an error of its own, and does not hide the rest.
+void list(const fs::path& folder, int depth, std::vector<fs::path>& files, std::vector<Error>& errors) {
+  if (depth > kMaxFolderDepth) {
+    errors.push_back(unreadable(folder, fmt::format("it lies more than {} folders deep", kMaxFolderDepth)));
+    return;
+  }
   std::error_code error;
-  fs::recursive_directory_iterator at{folder, error};
+  fs::directory_iterator at{folder, error};
   for (; !error && at != fs::end(at); at.increment(error)) {
-    if (is_hidden(at->path())) {
-      if (at->is_directory()) at.disable_recursion_pending();
-      continue;
+    const fs::path& path = at->path();
+    if (is_hidden(path)) continue;
+    std::error_code unknown;
+    const fs::file_status status = fs::status(path, unknown);
+    if (fs::is_directory(status) && !fs::is_symlink(fs::symlink_status(path, unknown))) {
+      list(path, depth + 1, files, errors);
+    } else if (is_rule_file(path) && !fs::is_directory(status)) {
+      files.push_back(path);
     }
-    if (at->is_regular_file() && is_rule_file(at->path())) files.push_back(at->path());
   }
   if (error) errors.push_back(unreadable(folder, error.message()));
-  std::ranges::sort(files);
-  return files;
 }
 
 void read(const fs::path& path, std::vector<rules::Source>& sources, std::vector<Error>& errors) {
   std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  if (!error && size > kMaxRuleFileBytes) {
+  const fs::file_status status = fs::status(path, error);
+  if (!error && !fs::is_regular_file(status)) {
+    errors.push_back(unreadable(path, "it is neither a file nor a folder"));
+    return;
+  }
+  const std::uintmax_t size = error ? 0 : fs::file_size(path, error);
+  if (error) {
+    errors.push_back(unreadable(path, error.message()));
+    return;
+  }
+  if (size > kMaxRuleFileBytes) {
     errors.push_back(unreadable(path, fmt::format("{} bytes, at most {} are accepted", size, kMaxRuleFileBytes)));
     return;
   }
@@ -70,8 +86,11 @@ ResultOrAll<std::vector<rules::Source>> read_rule_files(std::span<const fs::path
       read(path, sources, errors);
       continue;
     }
-    const std::vector<fs::path> files = list(path, errors);
-    if (files.empty() && errors.empty()) {
+    std::vector<fs::path> files;
+    const std::size_t errors_before = errors.size();
+    list(path, 0, files, errors);
+    std::ranges::sort(files);
+    if (files.empty() && errors.size() == errors_before) {
       errors.push_back({.code = ErrorCode::not_found,
                         .message = "holds no rule files (*.yaml, *.yml, *.json)",
                         .place = Place{.file = path.string()}});

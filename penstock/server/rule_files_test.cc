@@ -5,6 +5,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace penstock::server {
@@ -61,6 +62,29 @@ TEST(RuleFiles, ThatCannotBeReadAreAllNamed) {
   ASSERT_FALSE(sources);
   ASSERT_EQ(sources.error().size(), 2u);
   EXPECT_NE(to_string(sources.error()[0]).find("none.yaml: cannot be read"), std::string::npos);
+}
+
+TEST(RuleFiles, OneThatCannotBeReadHidesNoOther) {
+  const Folder folder;
+  folder.write("good.yaml", "text");
+  fs::create_symlink("loop.yaml", folder.path() / "loop.yaml");
+  fs::create_symlink("nowhere", folder.path() / "dangling.yaml");
+  fs::create_symlink(".hidden", folder.path() / ".hidden");
+  ASSERT_EQ(::mkfifo((folder.path() / "pipe.yaml").c_str(), 0600), 0);
+  const auto sources = read_rule_files(std::array{folder.path(), folder.path() / "pipe.yaml"});
+  ASSERT_FALSE(sources);
+  std::vector<std::string> named;
+  for (const Error& error : sources.error()) named.push_back(fs::path{error.place->file}.filename());
+  EXPECT_EQ(named, (std::vector<std::string>{"dangling.yaml", "loop.yaml", "pipe.yaml", "pipe.yaml"}));
+}
+
+TEST(RuleFiles, ALinkToAFolderIsNotFollowedSoThatACycleEnds) {
+  const Folder folder;
+  folder.write("a/good.yaml", "text");
+  fs::create_directory_symlink("..", folder.path() / "a/up");
+  const auto sources = read_rule_files(std::array{folder.path()});
+  ASSERT_TRUE(sources);
+  EXPECT_EQ(sources->size(), 1u);
 }
 
 TEST(RuleFiles, AFolderWithoutAnyIsAnError) {

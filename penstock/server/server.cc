@@ -8,6 +8,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <fmt/format.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -56,6 +58,7 @@ class Server::Impl {
 
   bool run() {
     ::signal(SIGPIPE, SIG_IGN);
+    warn_of_an_implausible_clock();
     watch_signals();
     watch_clock();
     for (const auto& loop : loops_) loop->start();
@@ -100,9 +103,20 @@ class Server::Impl {
   void watch_signals() {
     signals_.async_wait([this](boost::system::error_code error, int signal) {
       if (error) return;
-      begin_end(signal == SIGINT ? "SIGINT" : "SIGTERM");
+      begin_end(signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM");
       watch_signals();
     });
+  }
+
+  // Limits count from 2025, and those of the highest rates for thirty years.
+  void warn_of_an_implausible_clock() {
+    const Instant now = clock_.at(read_monotonic());
+    constexpr Instant kLast = kStateEpoch + std::chrono::hours{24 * 365 * 29};
+    if (now >= kStateEpoch && now <= kLast) return;
+    spdlog::warn(
+        "the wall clock says {} s since 1970, which is not between 2025 and 2054: no limit works as stated until "
+        "it is set",
+        std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count());
   }
 
   void watch_clock() {
@@ -179,7 +193,7 @@ class Server::Impl {
   std::vector<std::unique_ptr<EventLoop>> loops_;
   Listener grpc_listener_;
   Listener http_listener_;
-  asio::signal_set signals_{io_, SIGTERM, SIGINT};
+  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
   asio::steady_timer clock_timer_{io_};
   asio::steady_timer phase_timer_{io_};
   std::chrono::steady_clock::time_point grace_ends_;
@@ -192,12 +206,19 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
 Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
-                                             std::shared_ptr<const rules::RuleSet> rules) {
+                                             const std::shared_ptr<const rules::RuleSet>& rules) {
   auto table = store::Table::create({.capacity_keys = settings.table_keys});
   if (!table) return std::unexpected{table.error()};
-  auto impl = std::make_unique<Impl>(settings, std::move(*table), rules);
-  if (auto listening = impl->listen(); !listening) return std::unexpected{listening.error()};
-  return std::unique_ptr<Server>{new Server{std::move(impl)}};
+  try {
+    auto impl = std::make_unique<Impl>(settings, std::move(*table), rules);
+    if (auto listening = impl->listen(); !listening) return std::unexpected{listening.error()};
+    return std::unique_ptr<Server>{new Server{std::move(impl)}};
+  } catch (const boost::system::system_error& error) {
+    return fail(ErrorCode::resource_exhausted,
+                fmt::format("the event loops cannot be made: {} (each takes three file descriptors; see ulimit -n, "
+                            "--threads)",
+                            error.code().message()));
+  }
 }
 
 Address Server::grpc_address() const { return impl_->grpc_address(); }

@@ -24,15 +24,15 @@ struct ServerSettings {
 
 // The whole service: two ports, the event loops, the table, and an orderly end.
 //
-// On SIGTERM or SIGINT: health turns to failing at once; for `drain` everything is served as before, so that callers
-// have time to leave; then the ports close, every connection gets its GOAWAY, and when all answers are out, or after
-// `grace`, `run` returns. A second signal skips what is left of the waiting.
+// On SIGTERM, SIGINT or SIGHUP: health turns to failing at once; for `drain` everything is served as before, so that
+// callers have time to leave; then the ports close, every connection gets its GOAWAY, and when all answers are out, or
+// after `grace`, `run` returns. A second signal skips what is left of the waiting.
 class Server {
  public:
   // Takes the table's memory and opens the ports. Errors: unavailable, naming the address; resource_exhausted or
   // invalid_argument for the table's size.
   [[nodiscard]] static Result<std::unique_ptr<Server>> open(const ServerSettings& settings,
-                                                            std::shared_ptr<const rules::RuleSet> rules);
+                                                            const std::shared_ptr<const rules::RuleSet>& rules);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

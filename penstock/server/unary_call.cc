@@ -66,7 +66,10 @@ Result<std::string> message_of(const transport::ClientResponse& response) {
                 fmt::format("HTTP status {} without a gRPC status: is this a gRPC port?", response.status));
   }
   int code = 0;
-  std::from_chars(status->data(), status->data() + status->size(), code);
+  const auto [end, wrong] = std::from_chars(status->data(), status->data() + status->size(), code);
+  if (wrong != std::errc{} || end != status->data() + status->size()) {
+    return fail(ErrorCode::internal, fmt::format("'{}' is no gRPC status", *status));
+  }
   if (code != 0) {
     const bool known = code > 0 && code <= static_cast<int>(ErrorCode::unauthenticated);
     return fail(known ? static_cast<ErrorCode>(code) : ErrorCode::unknown,

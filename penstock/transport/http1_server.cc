@@ -92,6 +92,7 @@ class Http1Server::Session {
   [[nodiscard]] std::span<const Request> requests() const noexcept { return requests_; }
   void respond(std::int32_t stream, const Response& response);
   void shut_down();
+  void announce_end() noexcept { announced_ = true; }
   [[nodiscard]] std::string_view output() const noexcept { return output_.unsent(); }
   void written(std::size_t size) { output_.written(size); }
   [[nodiscard]] bool wants_input() const noexcept;
@@ -115,6 +116,7 @@ class Http1Server::Session {
   const Http1Options options_;
   Instant now_;
   std::int32_t last_stream_ = 0;
+  bool announced_ = false;      // `announce_end` was called
   bool ending_ = false;         // `shut_down` was called
   bool reading_ended_ = false;  // what comes is dropped
   bool failed_ = false;         // since it could not be parsed
@@ -193,7 +195,7 @@ void Http1Server::Session::begin_request() {
 
 void Http1Server::Session::complete_request() {
   parser_.reset();
-  if (ending_) reading_->close = true;
+  if (ending_ || announced_) reading_->close = true;
   if (reading_->close) reading_ended_ = true;
   held_body_bytes_ += reading_->body.size();
   requests_.push_back(reading_->request());
@@ -283,6 +285,7 @@ bool Http1Server::receive(std::string_view bytes, Instant now) { return session_
 std::span<const Request> Http1Server::requests() const noexcept { return session_->requests(); }
 void Http1Server::respond(std::int32_t stream, const Response& response) { session_->respond(stream, response); }
 void Http1Server::shut_down() { session_->shut_down(); }
+void Http1Server::announce_end() noexcept { session_->announce_end(); }
 std::string_view Http1Server::output() { return session_->output(); }
 void Http1Server::written(std::size_t size) { session_->written(size); }
 bool Http1Server::wants_input() const noexcept { return session_->wants_input(); }

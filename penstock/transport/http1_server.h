@@ -48,6 +48,9 @@ class Http1Server {
   // at once.
   void shut_down();
 
+  // From now on a reply says that the connection ends, and ends it; an idle connection stays until `shut_down`.
+  void announce_end() noexcept;
+
   [[nodiscard]] std::string_view output();
   void written(std::size_t size);
 

@@ -329,5 +329,18 @@ TEST(Http1Server, EndsWithTheRequestThatIsBeingRead) {
   EXPECT_TRUE(server.finished());
 }
 
+TEST(Http1Server, AnAnnouncedEndComesWithTheNextReplyAndNotBefore) {
+  Http1Server server{Http1Options{}};
+  server.announce_end();
+  EXPECT_FALSE(server.finished()) << "an idle peer may have a request under way";
+  static_cast<void>(
+      server.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /late HTTP/1.1\r\nHost: x\r\n\r\n", kStateEpoch));
+  ASSERT_EQ(server.requests().size(), 1U) << "what follows the last answer is not taken";
+  server.respond(server.requests()[0].stream, {.status = 200, .body = "OK"});
+  EXPECT_NE(server.output().find("connection: close\r\n"), std::string_view::npos);
+  server.written(server.output().size());
+  EXPECT_TRUE(server.finished());
+}
+
 }  // namespace
 }  // namespace penstock::transport

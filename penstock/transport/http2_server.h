@@ -68,6 +68,9 @@ class Http2Server {
   // the last GOAWAY. Streams that are open go on to their end.
   void shut_down();
 
+  // As Http1Server's; here the GOAWAY of `shut_down` says it, and nothing is lost by it.
+  void announce_end() noexcept {}
+
   // What is to be written next; call `written` with what the socket took.
   [[nodiscard]] std::string_view output();
   void written(std::size_t size);
