@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "penstock/cli/commands.h"
@@ -25,6 +26,7 @@ struct ServeOptions {
   std::string http = "0.0.0.0:8080";
   std::uint32_t drain_seconds = 5;
   std::uint32_t grace_seconds = 10;
+  std::string allow_negative_hits = "true";
   std::string log_format = "text";
   std::string log_level = "info";
   server::ServerSettings settings;
@@ -42,7 +44,21 @@ server::ServerSettings settings_of(const ServeOptions& options) {
   settings.http = address_of(options.http, "--http");
   settings.drain = std::chrono::seconds{options.drain_seconds};
   settings.grace = std::chrono::seconds{options.grace_seconds};
+  settings.allow_negative_hits = options.allow_negative_hits == "true";
   return settings;
+}
+
+// What an operator may not expect of ports that others can reach.
+void warn_of_open_ports(const server::Server& server, const server::ServerSettings& settings) {
+  if (!settings.allow_negative_hits) return;
+  std::vector<std::string> open;
+  if (const auto grpc = server.grpc_address(); !server::is_loopback(grpc)) open.push_back("grpc " + to_string(grpc));
+  if (const auto http = server.http_address(); !server::is_loopback(http)) open.push_back("http " + to_string(http));
+  if (open.empty()) return;
+  spdlog::warn(
+      "open beyond this machine without mutual TLS: {}; whoever reaches that may give hits back (is_negative_hits): "
+      "let only proxies reach it, or refuse refunds with --allow-negative-hits false",
+      fmt::join(open, ", "));
 }
 
 void run(const ServeOptions& options) {
@@ -63,6 +79,7 @@ void run(const ServeOptions& options) {
   }
   server::Server& server = **opened;
   spdlog::info("counters live in this process: several replicas admit each limit once each");
+  warn_of_open_ports(server, settings);
   spdlog::info("ready: grpc {}, http {}, {}", to_string(server.grpc_address()), to_string(server.http_address()),
                describe(*loaded->rules));
   const bool ended_in_time = server.run();
@@ -130,6 +147,12 @@ void add_serve(CLI::App& app) {
         const bool usable = CLI::detail::lexical_cast(text, ratio) && std::isfinite(ratio) && ratio >= 0;
         return usable ? std::string{} : fmt::format("{} is no ratio; accepted is 0 or more, 0.8 is usual", text);
       })
+      ->capture_default_str();
+  command
+      ->add_option("--allow-negative-hits", options->allow_negative_hits,
+                   "Callers may give hits back, as in the original; false: INVALID_ARGUMENT for is_negative_hits")
+      ->check(CLI::IsMember({"true", "false"}))
+      ->type_name("BOOL")
       ->capture_default_str();
   command->add_option("--log-format", options->log_format, "text or json, one line an event, on standard error")
       ->check(CLI::IsMember({"text", "json"}))

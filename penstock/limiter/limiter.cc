@@ -125,6 +125,12 @@ class Limiter::Impl final : public store::LateDecisions {
       planned.error = Error{ErrorCode::unknown, "no rate limit configuration loaded", std::nullopt};
       return;
     }
+    if (!options_.allow_negative_hits) {
+      if (auto allowed = require_no_refund(check); !allowed) {
+        planned.error = std::move(allowed.error());
+        return;
+      }
+    }
     bool domain_known = true;
     if (auto done = plan_check(*rules_, check, options_.counter_key, plans_, domain_known); !done) {
       planned.error = std::move(done.error());

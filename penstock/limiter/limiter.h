@@ -16,6 +16,8 @@ namespace penstock::limiter {
 struct LimiterOptions {
   HashKey counter_key;            // random, one for all loops that share a table
   float near_limit_ratio = 0.8F;  // share of a limit from which on a hit counts as near it
+  // Whether callers may give hits back. False: a check that wants to is answered invalid_argument and charges nothing.
+  bool allow_negative_hits = true;
 };
 
 // A batch of checks in, a verdict for each out: matching, grouping, `replaces`, shadow and quota mode, statistics. Does

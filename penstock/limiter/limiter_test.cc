@@ -219,6 +219,27 @@ TEST_F(LimiterTest, GivesHitsBack) {
   EXPECT_EQ(counters("d.user").total_hits.value(), 3u) << "a refund is no hit";
 }
 
+TEST_F(LimiterTest, TakesNoHitsBackWhereThatIsForbiddenAndChargesNothingOfSuchACheck) {
+  Limiter strict{store_, {.counter_key = {1, 2}, .allow_negative_hits = false}};
+  strict.use_rules(load(kRules));
+  const std::vector<rules::Entry> ann = {{"user", "ann"}};
+  const std::vector<rules::Entry> bob = {{"user", "bob"}};
+  const std::vector<Descriptor> refund = {{.entries = ann, .hits = 2}, {.entries = bob, .negative_hits = true}};
+  const std::vector<Descriptor> plain = {{.entries = ann, .hits = 2}};
+  const std::vector<Check> checks = {{.domain = "d", .descriptors = refund, .ticket = 1},
+                                     {.domain = "elsewhere", .descriptors = refund, .ticket = 2},
+                                     {.domain = "d", .descriptors = plain, .ticket = 3}};
+  strict.decide(checks, kNow, sink_);
+  for (const std::uint64_t ticket : {1U, 2U}) {
+    const Kept& refused = sink_.verdicts.at(ticket);
+    ASSERT_TRUE(refused.error);
+    EXPECT_EQ(refused.error->code, ErrorCode::invalid_argument);
+    EXPECT_NE(refused.error->message.find("descriptor 1: is_negative_hits"), std::string::npos);
+  }
+  EXPECT_EQ(sink_.verdicts.at(3).overall, Code::ok) << "the two hits of the refused check were not charged";
+  EXPECT_EQ(strict.statistics().failed_checks.value(), 2u);
+}
+
 TEST_F(LimiterTest, LetsTheRequestBringItsOwnLimitForTheSameCounter) {
   use(kRules);
   ask({{.entries = {{"user", "x"}}, .hits = 2}});

@@ -85,4 +85,13 @@ std::expected<void, Error> plan_check(const rules::RuleSet& rules, const Check& 
   return {};
 }
 
+std::expected<void, Error> require_no_refund(const Check& check) {
+  const auto refund = std::ranges::find_if(check.descriptors, &Descriptor::negative_hits);
+  if (refund == check.descriptors.end()) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("descriptor {}: is_negative_hits is true, and this service does not take hits back "
+                          "(--allow-negative-hits false)",
+                          refund - check.descriptors.begin()));
+}
+
 }  // namespace penstock::limiter

@@ -51,4 +51,7 @@ struct Plans {
 [[nodiscard]] std::expected<void, Error> plan_check(const rules::RuleSet& rules, const Check& check, HashKey key,
                                                     Plans& plans, bool& domain_known);
 
+// Errors: invalid_argument, naming the first descriptor that would give hits back.
+[[nodiscard]] std::expected<void, Error> require_no_refund(const Check& check);
+
 }  // namespace penstock::limiter

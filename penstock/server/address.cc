@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
 namespace penstock::server {
@@ -38,6 +39,16 @@ Result<Address> parse_address(std::string_view text) {
 std::string to_string(const Address& address) {
   const bool v6 = address.host.contains(':');
   return v6 ? fmt::format("[{}]:{}", address.host, address.port) : fmt::format("{}:{}", address.host, address.port);
+}
+
+bool is_loopback(const Address& address) {
+  if (address.host == "localhost") return true;
+  boost::system::error_code error;
+  const auto ip = boost::asio::ip::make_address(address.host, error);
+  if (error) return false;
+  const bool mapped = ip.is_v6() && ip.to_v6().is_v4_mapped();
+  return mapped ? boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, ip.to_v6()).is_loopback()
+                : ip.is_loopback();
 }
 
 }  // namespace penstock::server

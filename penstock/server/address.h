@@ -21,4 +21,8 @@ struct Address {
 
 [[nodiscard]] std::string to_string(const Address& address);
 
+// Whether only this machine can reach it: "localhost", 127.0.0.0/8, ::1, and the mapped form of those. Other names are
+// not looked up, and are not loopback.
+[[nodiscard]] bool is_loopback(const Address& address);
+
 }  // namespace penstock::server

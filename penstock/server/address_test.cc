@@ -27,5 +27,14 @@ TEST(Address, IsWrittenAsItIsRead) {
   EXPECT_EQ(to_string(Address{"127.0.0.1", 80}), "127.0.0.1:80");
 }
 
+TEST(Address, IsLoopbackWhereOnlyThisMachineReachesIt) {
+  for (const char* host : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "localhost"}) {
+    EXPECT_TRUE(is_loopback({.host = host, .port = 1})) << host;
+  }
+  for (const char* host : {"0.0.0.0", "::", "10.0.0.1", "::ffff:10.0.0.1", "128.0.0.1", "example", "127.0.0.1.nip"}) {
+    EXPECT_FALSE(is_loopback({.host = host, .port = 1})) << host;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::server

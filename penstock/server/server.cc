@@ -45,7 +45,8 @@ class Server::Impl {
         grpc_listener_{io_, [this](int descriptor) { place(descriptor, &EventLoop::adopt_grpc); }},
         http_listener_{io_, [this](int descriptor) { place(descriptor, &EventLoop::adopt_http); }} {
     const limiter::LimiterOptions options = {.counter_key = random_key(),
-                                             .near_limit_ratio = settings.near_limit_ratio};
+                                             .near_limit_ratio = settings.near_limit_ratio,
+                                             .allow_negative_hits = settings.allow_negative_hits};
     for (unsigned i = 0; i < loop_count(settings.threads); ++i) {
       loops_.push_back(std::make_unique<EventLoop>(table, clock_, options, rules));
     }

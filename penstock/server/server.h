@@ -19,7 +19,8 @@ struct ServerSettings {
   std::size_t max_connections = 10'000;     // both ports together; further ones are closed at once
   std::chrono::milliseconds drain{5'000};   // after SIGTERM: health fails, requests are still taken
   std::chrono::milliseconds grace{10'000};  // then: connections are asked to end, and closed after this
-  float near_limit_ratio = 0.8F;  // share of a limit from which on hits count as near it, in statistics; at least 0
+  float near_limit_ratio = 0.8F;    // share of a limit from which on hits count as near it, in statistics; at least 0
+  bool allow_negative_hits = true;  // callers may give hits back
 };
 
 // The whole service: two ports, the event loops, the table, and an orderly end.

@@ -50,8 +50,10 @@ class Process:
         self.directory = pathlib.Path(directory)
         self._log = self.directory / f"{name}.log"
         with self._log.open("wb") as log:
-            self._child = subprocess.Popen([str(a) for a in arguments], stdin=subprocess.DEVNULL, stdout=log,
-                                           stderr=subprocess.STDOUT)
+            self._child = self._start([str(a) for a in arguments], log)
+
+    def _start(self, arguments, log):
+        return subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
 
     @property
     def pid(self):

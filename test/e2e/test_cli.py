@@ -112,7 +112,7 @@ class Ask(Case):
 class Use(Case):
     COMMANDS = {
         "serve": ("--rules", "--grpc", "--http", "--threads", "--table-keys", "--drain-seconds", "--log-format",
-                  "--log-level"),
+                  "--log-level", "--allow-negative-hits"),
         "check": (),
         "ask": ("--server", "--domain", "--descriptor", "--hits", "--format", "--timeout-ms"),
         "version": (),
