@@ -1,10 +1,11 @@
 #pragma once
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+
+#include "penstock/base/word_cutter.h"
 
 namespace penstock {
 
@@ -34,23 +35,7 @@ class SipHasher128 {
         v3_{key.k1 ^ 0x7465646279746573u} {}
 
   void bytes(std::string_view text) noexcept {
-    const char* at = text.data();
-    std::size_t left = text.size();
-    const unsigned filled = static_cast<unsigned>(length_ & 7);
-    length_ += left;
-    for (; left >= 8; at += 8, left -= 8) {
-      std::uint64_t word;
-      std::memcpy(&word, at, 8);
-      absorb(word, filled);
-    }
-    if (left == 0) return;
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, left);
-    if (filled + left < 8) {
-      tail_ |= word << (8 * filled);
-    } else {
-      absorb(word, filled);
-    }
+    cutter_.bytes(text, [this](std::uint64_t word) { compress(word); });
   }
 
   void number(std::uint64_t value) noexcept {
@@ -66,7 +51,7 @@ class SipHasher128 {
 
   [[nodiscard]] Hash128 finish() const noexcept {
     SipHasher128 last = *this;
-    last.compress(last.tail_ | (length_ << 56));
+    last.compress(cutter_.tail() | (cutter_.length() << 56));
     last.v2_ ^= 0xee;
     last.rounds3();
     const std::uint64_t low = last.v0_ ^ last.v1_ ^ last.v2_ ^ last.v3_;
@@ -76,18 +61,6 @@ class SipHasher128 {
   }
 
  private:
-  static_assert(std::endian::native == std::endian::little, "words are read as they lie");
-
-  // Takes eight more bytes when `filled` of the tail's eight are in use already.
-  void absorb(std::uint64_t word, unsigned filled) noexcept {
-    if (filled == 0) {
-      compress(word);
-      return;
-    }
-    compress(tail_ | (word << (8 * filled)));
-    tail_ = word >> (64 - 8 * filled);
-  }
-
   constexpr void compress(std::uint64_t word) noexcept {
     v3_ ^= word;
     round();
@@ -114,8 +87,7 @@ class SipHasher128 {
   }
 
   std::uint64_t v0_, v1_, v2_, v3_;
-  std::uint64_t tail_ = 0;    // bytes that do not fill a word yet, the rest zero
-  std::uint64_t length_ = 0;  // bytes taken in all
+  WordCutter cutter_;
 };
 
 }  // namespace penstock

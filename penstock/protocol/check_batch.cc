@@ -70,6 +70,11 @@ void CheckBatch::abandon() {
   begin();
 }
 
+void CheckBatch::decide(limiter::Limiter& limiter, Instant now, limiter::VerdictSink& sink) {
+  if (!checks_.empty()) limiter.decide(checks(), now, sink);
+  clear();
+}
+
 std::span<const limiter::Check> CheckBatch::checks() {
   std::size_t descriptor = 0;
   std::size_t entry = 0;

@@ -8,7 +8,7 @@
 
 #include "penstock/base/error.h"
 #include "penstock/base/instant.h"
-#include "penstock/limiter/check.h"
+#include "penstock/limiter/limiter.h"
 
 namespace penstock::protocol {
 
@@ -43,6 +43,9 @@ class CheckBatch {
 
   void commit(std::uint64_t ticket, Instant deadline);
   void abandon();
+
+  // Has all committed checks decided, if there are any, and empties the batch.
+  void decide(limiter::Limiter& limiter, Instant now, limiter::VerdictSink& sink);
 
   // All committed checks; valid until the next change.
   [[nodiscard]] std::span<const limiter::Check> checks();

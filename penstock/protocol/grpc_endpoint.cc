@@ -80,17 +80,10 @@ void GrpcEndpoint::serve(transport::Http2Server& connection, Instant now) {
   streams_.drop_resets(connection);
   for (const transport::Request& request : connection.requests()) {
     serve_one(connection, request, now);
-    if (batch_.full()) decide(now);
+    if (batch_.full()) batch_.decide(limiter_, now, *this);
   }
-  decide(now);
+  batch_.decide(limiter_, now, *this);
   served_ = nullptr;
-}
-
-void GrpcEndpoint::decide(Instant now) {
-  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty()) {
-    limiter_.decide(checks, now, *this);
-  }
-  batch_.clear();
 }
 
 void GrpcEndpoint::forget(transport::Http2Server& connection) {

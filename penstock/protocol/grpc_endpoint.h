@@ -63,7 +63,6 @@ class GrpcEndpoint final : private limiter::VerdictSink {
  private:
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
 
-  void decide(Instant now);  // what the batch holds, and empties it
   void serve_one(transport::Http2Server& connection, const transport::Request& request, Instant now);
   void take_check(transport::Http2Server& connection, const transport::Request& request, Instant now);
   void answer_health(transport::Http2Server& connection, const transport::Request& request);

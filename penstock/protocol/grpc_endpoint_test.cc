@@ -12,7 +12,7 @@ namespace {
 using envoy::service::ratelimit::v3::RateLimitRequest;
 using envoy::service::ratelimit::v3::RateLimitResponse;
 using testing::Answer;
-using testing::framed;
+
 using testing::GrpcPeers;
 
 constexpr std::string_view kShouldRateLimit = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";

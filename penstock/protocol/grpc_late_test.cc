@@ -34,8 +34,8 @@ descriptors:
     auto& entry = *request.add_descriptors()->add_entries();
     entry.set_key("user");
     entry.set_value(user);
-    const std::int32_t stream = peers.client().post("limits", kShouldRateLimit, GrpcPeers::grpc_headers(),
-                                                    testing::framed(request.SerializeAsString()));
+    const std::int32_t stream =
+        peers.client().post("limits", kShouldRateLimit, GrpcPeers::grpc_headers(), framed(request.SerializeAsString()));
     peers.exchange(kNow);
     return stream;
   }

@@ -88,4 +88,12 @@ void end_message(std::string& out) noexcept {
   for (std::size_t i = 4; i >= 1; --i, length >>= 8) out[i] = static_cast<char>(length & 0xff);
 }
 
+std::string framed(std::string_view message) {
+  std::string out;
+  begin_message(out);
+  out += message;
+  end_message(out);
+  return out;
+}
+
 }  // namespace penstock::protocol

@@ -45,4 +45,7 @@ struct Frame {
 void begin_message(std::string& out);
 void end_message(std::string& out) noexcept;
 
+// A whole message with its prefix, for callers that need not reuse memory.
+[[nodiscard]] std::string framed(std::string_view message);
+
 }  // namespace penstock::protocol

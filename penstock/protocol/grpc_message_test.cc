@@ -5,14 +5,6 @@
 namespace penstock::protocol {
 namespace {
 
-std::string framed(std::string_view message) {
-  std::string out;
-  begin_message(out);
-  out += message;
-  end_message(out);
-  return out;
-}
-
 TEST(GrpcMessage, HasAPrefixWithItsLength) {
   EXPECT_EQ(framed("abc"), (std::string_view{"\0\0\0\0\3abc", 8}));
   EXPECT_EQ(framed(std::string(0x010203, 'x')).substr(0, 5), (std::string_view{"\0\0\1\2\3", 5}));

@@ -13,7 +13,7 @@ namespace {
 
 namespace health_wire = grpc::health::v1;
 namespace reflection_wire = grpc::reflection::v1;
-using testing::framed;
+
 using testing::GrpcPeers;
 
 constexpr std::string_view kCheck = "/grpc.health.v1.Health/Check";

@@ -60,38 +60,25 @@ void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   texts_.reserve(bytes_of(connection.requests()));
   for (const transport::Request& request : connection.requests()) {
     serve_one(connection, request);
-    if (batch_.full()) decide(now);
+    if (batch_.full()) batch_.decide(limiter_, now, *this);
   }
-  decide(now);
+  batch_.decide(limiter_, now, *this);
   served_ = nullptr;
-}
-
-void HttpEndpoint::decide(Instant now) {
-  if (const std::span<const limiter::Check> checks = batch_.checks(); !checks.empty()) {
-    limiter_.decide(checks, now, *this);
-  }
-  batch_.clear();
 }
 
 void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport::Request& request) {
   const std::string_view target = origin_form(request.path);
   const std::string_view path = without_query(target);
   if (path == "/healthcheck") {
-    Reply reply{.status = serving_ ? 200 : 500,
-                .content_type = kPlain,
-                .body = serving_ ? "OK" : "",
-                .error = {},
-                .location = {}};
+    Reply reply{.status = serving_ ? 200 : 500, .content_type = kPlain, .body = serving_ ? "OK" : ""};
     return send(connection, request.stream, reply);
   }
   if (path.contains("//")) {
-    return send(
-        connection, request.stream,
-        {.status = 301, .content_type = kPlain, .body = {}, .error = {}, .location = with_single_slashes(target)});
+    return send(connection, request.stream,
+                {.status = 301, .content_type = kPlain, .location = with_single_slashes(target)});
   }
   if (path != "/json") {
-    return send(connection, request.stream,
-                {.status = 404, .content_type = kPlain, .body = "Not Found\n", .error = {}, .location = {}});
+    return send(connection, request.stream, {.status = 404, .content_type = kPlain, .body = "Not Found\n"});
   }
   if (auto decoded = decode_json(request.body, texts_, batch_); !decoded) {
     return send(connection, request.stream, bad_request(std::move(decoded.error().message)));
@@ -121,21 +108,16 @@ void HttpEndpoint::send(transport::Http1Server& connection, std::int32_t stream,
   if (reply.status == 400 || reply.status == 404) headers[count++] = {"x-content-type-options", "nosniff"};
   if (!error.empty()) headers[count++] = {"x-penstock-error", error};
   if (!reply.location.empty()) headers[count++] = {"location", reply.location};
-  connection.respond(
-      stream, {.status = reply.status, .headers = std::span{headers}.first(count), .body = reply.body, .trailers = {}});
+  connection.respond(stream, {.status = reply.status, .headers = std::span{headers}.first(count), .body = reply.body});
 }
 
 HttpEndpoint::Reply HttpEndpoint::bad_request(std::string error) {
-  return {.status = 400, .content_type = kPlain, .body = "Bad Request\n", .error = std::move(error), .location = {}};
+  return {.status = 400, .content_type = kPlain, .body = "Bad Request\n", .error = std::move(error)};
 }
 
 HttpEndpoint::Reply HttpEndpoint::reply_of(const limiter::Verdict& verdict) {
   if (verdict.error != nullptr) return bad_request(verdict.error->message);
-  Reply reply{.status = verdict.overall == limiter::Code::over_limit ? 429 : 200,
-              .content_type = kJson,
-              .body = {},
-              .error = {},
-              .location = {}};
+  Reply reply{.status = verdict.overall == limiter::Code::over_limit ? 429 : 200, .content_type = kJson};
   encode_json(verdict, reply.body);
   return reply;
 }

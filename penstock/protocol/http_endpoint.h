@@ -58,7 +58,6 @@ class HttpEndpoint final : private limiter::VerdictSink {
   };
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
 
-  void decide(Instant now);  // what the batch holds, and empties it
   void serve_one(transport::Http1Server& connection, const transport::Request& request);
   static void send(transport::Http1Server& connection, std::int32_t stream, const Reply& reply);
   [[nodiscard]] static Reply bad_request(std::string error);

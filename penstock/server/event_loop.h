@@ -51,8 +51,6 @@ class EventLoop final : private protocol::Outbox {
 
   [[nodiscard]] std::size_t connections() const noexcept { return connections_.load(std::memory_order_relaxed); }
 
-  [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
-
  private:
   using GrpcConnection = Connection<transport::Http2Server, protocol::GrpcEndpoint>;
   using HttpConnection = Connection<transport::Http1Server, protocol::HttpEndpoint>;

@@ -43,14 +43,6 @@ class Runner {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-std::string framed(std::string_view message) {
-  std::string out;
-  protocol::begin_message(out);
-  out += message;
-  protocol::end_message(out);
-  return out;
-}
-
 std::optional<std::string_view> header(const transport::ClientResponse& response, std::string_view name) {
   for (const auto& [key, value] : response.headers) {
     if (key == name) return value;
@@ -89,7 +81,7 @@ class Call {
     const std::string grpc_timeout = fmt::format("{}m", timeout_.count());
     const std::array<transport::Header, 3> headers = {
         {{"content-type", "application/grpc"}, {"te", "trailers"}, {"grpc-timeout", grpc_timeout}}};
-    client_.post(to_string(server_), path, headers, framed(message));
+    client_.post(to_string(server_), path, headers, protocol::framed(message));
     while (true) {
       if (auto sent = write(); !sent) return std::unexpected{sent.error()};
       if (auto response = client_.next_response()) return message_of(*response);

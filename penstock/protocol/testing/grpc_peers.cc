@@ -20,14 +20,6 @@ std::unique_ptr<store::Store> small_store() {
   return std::make_unique<store::MemoryStore>(std::move(*table));
 }
 
-std::string framed(std::string_view message) {
-  std::string out;
-  begin_message(out);
-  out += message;
-  end_message(out);
-  return out;
-}
-
 std::string Answer::header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
     if (key == name) return value;

@@ -34,8 +34,6 @@ class RecordingOutbox final : public Outbox {
 // A small embedded store.
 [[nodiscard]] std::unique_ptr<store::Store> small_store();
 
-[[nodiscard]] std::string framed(std::string_view message);
-
 // What a gRPC client makes of an answer.
 struct Answer {
   int http_status = 0;
