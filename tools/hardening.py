@@ -2,8 +2,9 @@
 """Checks that a release binary has the protections that the build's flags promise; exits 1 naming what is missing.
 
 With --objects FOLDER... also what cannot be seen in the binary, since libraries that are linked into it may have it or
-lack it: that the objects of ours below those folders use the stack protector and fortified calls, and that every one is
-marked for control-flow enforcement. (The binary has that mark only where all of it does; Debian 12's libraries do not.)
+lack it: that the objects of ours below those folders use the stack protector, fortified calls and the standard library's
+assertions, and that every one is marked for control-flow enforcement. (The binary has that mark only where all of it
+does; Debian 12's libraries do not.)
 """
 
 import argparse
@@ -63,6 +64,8 @@ def faults_of_objects(folders):
         return [f"no static libraries below {where}"]
     symbols = readelf("-s", *archives)
     faults = [f"{where}: not as promised: {name}" for name in unguarded(symbols)]
+    if not re.search(r"\bUND _ZSt21__glibcxx_assert_fail", symbols):
+        faults.append(f"{where}: not as promised: assertions of the standard library (_GLIBCXX_ASSERTIONS)")
     if platform.machine() == "x86_64":
         faults += [f"{name}: not marked for control-flow enforcement" for name in unmarked(readelf("-n", *archives))]
     return faults
