@@ -37,13 +37,17 @@ void answer_all(Http1Server& server, Conversation& conversation) {
 }
 
 Conversation converse(std::string_view bytes, std::size_t piece) {
-  Http1Server server{kOptions};
+  ByteBudget budget{std::size_t{1} << 20};
+  Http1Options options = kOptions;
+  options.held = &budget;
+  Http1Server server{options};
   Conversation conversation;
   const auto turn = [&](std::string_view part) {
     conversation.refused = !server.receive(part, kStateEpoch);
     answer_all(server, conversation);
     server.written(server.output().size());
     PENSTOCK_CHECK(server.open_streams() == 0);
+    PENSTOCK_CHECK(server.expire(kStateEpoch, {}));  // no time has passed
   };
   while (!bytes.empty() && !conversation.refused) {
     const std::string_view part = bytes.substr(0, piece);

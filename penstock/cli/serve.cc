@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct ServeOptions {
   bool merge_domains = false;
   std::string grpc = "0.0.0.0:8081";
   std::string http = "0.0.0.0:8080";
+  std::string debug = "127.0.0.1:6070";
+  std::uint32_t request_seconds = 10;
+  std::uint32_t idle_seconds = 60;
   std::uint32_t drain_seconds = 5;
   std::uint32_t grace_seconds = 10;
   std::string allow_negative_hits = "true";
@@ -42,6 +46,9 @@ server::ServerSettings settings_of(const ServeOptions& options) {
   server::ServerSettings settings = options.settings;
   settings.grpc = address_of(options.grpc, "--grpc");
   settings.http = address_of(options.http, "--http");
+  settings.debug = options.debug.empty() ? std::nullopt : std::optional{address_of(options.debug, "--debug")};
+  settings.patience.request = std::chrono::seconds{options.request_seconds};
+  settings.patience.idle = std::chrono::seconds{options.idle_seconds};
   settings.drain = std::chrono::seconds{options.drain_seconds};
   settings.grace = std::chrono::seconds{options.grace_seconds};
   settings.allow_negative_hits = options.allow_negative_hits == "true";
@@ -80,10 +87,26 @@ void run(const ServeOptions& options) {
   server::Server& server = **opened;
   spdlog::info("counters live in this process: several replicas admit each limit once each");
   warn_of_open_ports(server, settings);
-  spdlog::info("ready: grpc {}, http {}, {}", to_string(server.grpc_address()), to_string(server.http_address()),
-               describe(*loaded->rules));
+  const auto debug = server.debug_address();
+  spdlog::info("ready: grpc {}, http {}, debug {}, {}", to_string(server.grpc_address()),
+               to_string(server.http_address()), debug ? to_string(*debug) : "off", describe(*loaded->rules));
   const bool ended_in_time = server.run();
   spdlog::info("stopped{}", ended_in_time ? "" : "; some connections had to be closed");
+}
+
+void add_patience_options(CLI::App& command, ServeOptions& options) {
+  command
+      .add_option("--request-seconds", options.request_seconds,
+                  "A request that is not whole so long after its beginning is reset (HTTP/2), or answered 408")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  command
+      .add_option("--idle-seconds", options.idle_seconds,
+                  "HTTP/1 connections without a request end after so long; HTTP/2 ones are kept")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
 }
 
 void add_network_options(CLI::App& command, ServeOptions& options) {
@@ -94,11 +117,23 @@ void add_network_options(CLI::App& command, ServeOptions& options) {
       ->type_name("ADDR")
       ->capture_default_str();
   command
+      .add_option("--debug", options.debug,
+                  "Port of /rlconfig, /stats and /healthz for operators; '' for none. Open it on loopback only")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  command
       .add_option("--max-connections", options.settings.max_connections,
                   "Connections on both ports together; further ones are closed at once")
       ->type_name("COUNT")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  command
+      .add_option("--max-connections-per-address", options.settings.max_connections_per_address,
+                  "Of these from one IPv4 address, or one IPv6 network of 64 bits; 0 is no such limit")
+      ->type_name("COUNT")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  add_patience_options(command, options);
   command
       .add_option("--drain-seconds", options.drain_seconds,
                   "After SIGTERM: health fails, requests are still served for so long")

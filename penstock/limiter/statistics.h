@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 
 #include "penstock/metrics/counter.h"
+#include "penstock/metrics/named.h"
 
 namespace penstock::limiter {
 
@@ -16,6 +18,15 @@ struct RuleCounters {
   metrics::Counter shadow_mode;
 };
 
+inline constexpr std::array<metrics::Named<RuleCounters>, 5> kRuleCounters{{
+    {"total_hits", &RuleCounters::total_hits},
+    {"over_limit", &RuleCounters::over_limit},
+    {"near_limit", &RuleCounters::near_limit},
+    {"within_limit", &RuleCounters::within_limit},
+    {"shadow_mode", &RuleCounters::shadow_mode},
+}};
+static_assert(sizeof(RuleCounters) == kRuleCounters.size() * sizeof(metrics::Counter));
+
 // What one loop's limiter has counted. Threading: the counters are written by the loop and may be read by any thread;
 // the list `rules` itself is made anew when rules are given, so others read it only while none are.
 struct Statistics {
@@ -27,5 +38,15 @@ struct Statistics {
   metrics::Counter unanswered_groups;
   metrics::Counter waiting_refused;  // beyond Limiter::kMaxWaiting
 };
+
+inline constexpr std::array<metrics::Named<Statistics>, 6> kStatistics{{
+    {"checks", &Statistics::checks},
+    {"over_limit_checks", &Statistics::over_limit_checks},
+    {"failed_checks", &Statistics::failed_checks},
+    {"unknown_domains", &Statistics::unknown_domains},
+    {"unanswered_groups", &Statistics::unanswered_groups},
+    {"waiting_refused", &Statistics::waiting_refused},
+}};
+static_assert(sizeof(Statistics) == sizeof(std::deque<RuleCounters>) + kStatistics.size() * sizeof(metrics::Counter));
 
 }  // namespace penstock::limiter

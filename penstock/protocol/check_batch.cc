@@ -1,5 +1,7 @@
 #include "penstock/protocol/check_batch.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "penstock/base/check.h"
@@ -30,12 +32,36 @@ void CheckBatch::begin() {
   open_ = {};
   open_descriptors_ = 0;
   open_entries_ = 0;
+  open_text_bytes_ = 0;
+}
+
+std::unexpected<Error> CheckBatch::refuse(std::string text) {
+  refused_.add();
+  return fail(ErrorCode::invalid_argument, std::move(text));
+}
+
+Result<void> CheckBatch::set_domain(std::string_view domain) {
+  open_.domain = domain;
+  return add_text(domain, "domain");
+}
+
+Result<void> CheckBatch::add_text(std::string_view text, std::string_view what) {
+  if (text.size() > kMaxTextBytes) {
+    const bool of_entry = what != "domain";
+    return refuse(fmt::format(
+        "{}{} has {} bytes; at most {} are accepted",
+        of_entry ? fmt::format("descriptors[{}].entries[{}].", open_descriptors_ - 1, entry_counts_.back()) : "", what,
+        text.size(), kMaxTextBytes));
+  }
+  open_text_bytes_ += text.size();
+  if (open_text_bytes_ <= kMaxAllTextBytes) return {};
+  return refuse(fmt::format("the request's domain, keys and values have more than {} bytes together, which is the most",
+                            kMaxAllTextBytes));
 }
 
 Result<void> CheckBatch::add_descriptor() {
   if (open_descriptors_ == kMaxDescriptors) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("the request has more than {} descriptors, which is the most", kMaxDescriptors));
+    return refuse(fmt::format("the request has more than {} descriptors, which is the most", kMaxDescriptors));
   }
   descriptors_.emplace_back();
   entry_counts_.push_back(0);
@@ -46,9 +72,14 @@ Result<void> CheckBatch::add_descriptor() {
 Result<void> CheckBatch::add_entry(rules::Entry entry) {
   PENSTOCK_DCHECK(open_descriptors_ > 0);
   if (entry_counts_.back() == kMaxEntriesPerDescriptor) {
-    return fail(ErrorCode::invalid_argument, fmt::format("descriptors[{}] has more than {} entries, which is the most",
-                                                         open_descriptors_ - 1, kMaxEntriesPerDescriptor));
+    return refuse(fmt::format("descriptors[{}] has more than {} entries, which is the most", open_descriptors_ - 1,
+                              kMaxEntriesPerDescriptor));
   }
+  if (open_entries_ == kMaxEntries) {
+    return refuse(fmt::format("the request has more than {} entries, which is the most", kMaxEntries));
+  }
+  if (auto key = add_text(entry.key, "key"); !key) return key;
+  if (auto value = add_text(entry.value, "value"); !value) return value;
   entries_.push_back(entry);
   ++entry_counts_.back();
   ++open_entries_;

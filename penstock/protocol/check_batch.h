@@ -2,13 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "penstock/base/error.h"
 #include "penstock/base/instant.h"
 #include "penstock/limiter/limiter.h"
+#include "penstock/metrics/counter.h"
 
 namespace penstock::protocol {
 
@@ -22,6 +25,9 @@ class CheckBatch {
   // A message of 4 MiB could hold two million empty descriptors; what no sane caller sends is refused.
   static constexpr std::size_t kMaxDescriptors = 10'000;  // of one check
   static constexpr std::size_t kMaxEntriesPerDescriptor = 1'000;
+  static constexpr std::size_t kMaxEntries = 100'000;             // of one check
+  static constexpr std::size_t kMaxTextBytes = 64UL * 1024;       // of the domain, a key or a value
+  static constexpr std::size_t kMaxAllTextBytes = 2048UL * 1024;  // of one check's domain, keys and values together
   static constexpr std::size_t kKeptEntries = 65'536;
 
   // From so many descriptors or entries on a batch is decided before more is read: one turn may bring millions of them.
@@ -34,9 +40,9 @@ class CheckBatch {
   void clear();
 
   void begin();
-  void set_domain(std::string_view domain) noexcept { open_.domain = domain; }
+  // Errors, as those of the two below: invalid_argument beyond the maxima above; they never show the text.
+  [[nodiscard]] Result<void> set_domain(std::string_view domain);
   void set_hits_addend(std::uint32_t hits) noexcept { open_.hits_addend = hits; }
-  // Errors: invalid_argument beyond the maxima above.
   [[nodiscard]] Result<void> add_descriptor();
   [[nodiscard]] Result<void> add_entry(rules::Entry entry);  // to the descriptor added last
   [[nodiscard]] limiter::Descriptor& last_descriptor() noexcept { return descriptors_.back(); }
@@ -50,10 +56,18 @@ class CheckBatch {
   // All committed checks; valid until the next change.
   [[nodiscard]] std::span<const limiter::Check> checks();
 
+  // Checks that passed a maximum. Threading: read by any thread.
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_.value(); }
+
  private:
+  [[nodiscard]] Result<void> add_text(std::string_view text, std::string_view what);
+  [[nodiscard]] std::unexpected<Error> refuse(std::string text);
+
   limiter::Check open_;
   std::size_t open_descriptors_ = 0;  // of the open check: they are the last ones
   std::size_t open_entries_ = 0;
+  std::size_t open_text_bytes_ = 0;
+  metrics::Counter refused_;
   std::vector<limiter::Check> checks_;
   std::vector<std::uint32_t> descriptor_counts_;  // one a check
   std::vector<limiter::Descriptor> descriptors_;  // spans are set by `checks`, when nothing moves any more

@@ -8,14 +8,14 @@ namespace {
 TEST(CheckBatch, KeepsEachCheckApart) {
   CheckBatch batch;
   batch.begin();
-  batch.set_domain("one");
+  ASSERT_TRUE(batch.set_domain("one"));
   ASSERT_TRUE(batch.add_descriptor());
   ASSERT_TRUE(batch.add_entry({"a", "1"}));
   ASSERT_TRUE(batch.add_entry({"b", "2"}));
   ASSERT_TRUE(batch.add_descriptor());
   batch.commit(7, Instant::max());
   batch.begin();
-  batch.set_domain("two");
+  ASSERT_TRUE(batch.set_domain("two"));
   batch.set_hits_addend(3);
   ASSERT_TRUE(batch.add_descriptor());
   ASSERT_TRUE(batch.add_entry({"c", "3"}));
@@ -63,6 +63,53 @@ TEST(CheckBatch, RefusesMoreThanItsMaxima) {
   const auto descriptor = batch.add_descriptor();
   ASSERT_FALSE(descriptor);
   EXPECT_EQ(descriptor.error().message, "the request has more than 10000 descriptors, which is the most");
+}
+
+TEST(CheckBatch, RefusesTextsPastTheirMaximaWithoutShowingThem) {
+  const std::string longest(CheckBatch::kMaxTextBytes, 's');
+  const std::string longer = longest + "s";
+  CheckBatch batch;
+  batch.begin();
+  ASSERT_TRUE(batch.set_domain(longest));
+  EXPECT_EQ(batch.set_domain(longer).error().message, "domain has 65537 bytes; at most 65536 are accepted");
+  batch.begin();
+  ASSERT_TRUE(batch.add_descriptor());
+  ASSERT_TRUE(batch.add_entry({longest, longest}));
+  EXPECT_EQ(batch.add_entry({"k", longer}).error().message,
+            "descriptors[0].entries[1].value has 65537 bytes; at most 65536 are accepted");
+  EXPECT_EQ(batch.add_entry({longer, "v"}).error().message,
+            "descriptors[0].entries[1].key has 65537 bytes; at most 65536 are accepted");
+  EXPECT_EQ(batch.refused(), 3U);
+}
+
+TEST(CheckBatch, RefusesMoreTextThanItsMaximumTogether) {
+  const std::string longest(CheckBatch::kMaxTextBytes, 's');
+  CheckBatch batch;
+  for (int check = 0; check < 2; ++check) {  // each for itself
+    batch.begin();
+    ASSERT_TRUE(batch.add_descriptor());
+    for (std::size_t i = 0; i < CheckBatch::kMaxAllTextBytes / CheckBatch::kMaxTextBytes / 2; ++i) {
+      ASSERT_TRUE(batch.add_entry({longest, longest})) << i;
+    }
+    const auto more = batch.add_entry({"k", ""});
+    ASSERT_FALSE(more);
+    EXPECT_EQ(more.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(more.error().message,
+              "the request's domain, keys and values have more than 2097152 bytes together, which is the most");
+  }
+}
+
+TEST(CheckBatch, RefusesMoreEntriesThanItsMaximumTogether) {
+  CheckBatch batch;
+  batch.begin();
+  for (std::size_t i = 0; i < CheckBatch::kMaxEntries; ++i) {
+    if (i % CheckBatch::kMaxEntriesPerDescriptor == 0) {
+      ASSERT_TRUE(batch.add_descriptor());
+    }
+    ASSERT_TRUE(batch.add_entry({"k", "v"}));
+  }
+  ASSERT_TRUE(batch.add_descriptor());
+  EXPECT_EQ(batch.add_entry({"k", "v"}).error().message, "the request has more than 100000 entries, which is the most");
 }
 
 TEST(CheckBatch, IsEmptyAfterClear) {

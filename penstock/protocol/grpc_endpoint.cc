@@ -98,13 +98,16 @@ void GrpcEndpoint::set_serving(bool serving) {
 }
 
 void GrpcEndpoint::serve_one(transport::Http2Server& connection, const transport::Request& request, Instant now) {
-  if (!is_grpc(connection, request)) return;
+  metrics_.requests.add();
+  if (request.oversize) metrics_.oversize.add();
+  if (!is_grpc(connection, request)) return metrics_.malformed.add();
   if (request.path == kShouldRateLimit) return take_check(connection, request, now);
   if (request.path == kHealthCheck || request.path == kHealthList) return answer_health(connection, request);
   if (request.path == kHealthWatch) return streams_.serve_watch(connection, request);
   if (request.path == kReflection || request.path == kReflectionAlpha) {
     return streams_.serve_reflection(connection, request);
   }
+  metrics_.unknown_paths.add();
   respond_error(connection, request.stream, ErrorCode::unimplemented, describe_unknown(request.path));
 }
 
@@ -115,25 +118,31 @@ void GrpcEndpoint::take_check(transport::Http2Server& connection, const transpor
   if (!request.grpc_timeout.empty()) {
     timeout = parse_timeout(request.grpc_timeout);
     if (!timeout) {
+      metrics_.malformed.add();
       return respond_error(connection, request.stream, ErrorCode::internal,
                            fmt::format("grpc-timeout is {}; one to eight digits and a unit of H M S m u n are accepted",
                                        request.grpc_timeout.substr(0, kShown)));
     }
   }
+  const std::uint64_t refused = batch_.refused();
   if (auto decoded = decode_request(*message, batch_); !decoded) {
+    (batch_.refused() == refused ? metrics_.malformed : metrics_.beyond_maxima).add();
     return respond_error(connection, request.stream, decoded.error().code, decoded.error().message);
   }
 
-  const bool expired = timeout && now - request.began >= *timeout;
+  const bool expired = timeout && request.age >= *timeout;
   const std::optional<std::uint64_t> ticket =
       waiting_.add({.connection = &connection, .stream = request.stream, .expired = expired});
   if (!ticket) {
     batch_.abandon();
+    metrics_.waiting_refused.add();
     return respond_error(connection, request.stream, ErrorCode::resource_exhausted,
                          fmt::format("{} requests wait for an answer, which is the most", kMaxWaiting));
   }
-  // A charge that comes too late for its caller is still a charge: nothing may keep the store from it.
-  batch_.commit(*ticket, timeout && !expired ? store_deadline(request.began, *timeout) : Instant::max());
+  if (expired) metrics_.expired.add();
+  // A charge that comes too late for its caller is still a charge: its deadline must not keep the store from it.
+  const Instant latest = now + kMaxStoreTime;
+  batch_.commit(*ticket, timeout && !expired ? std::min(latest, store_deadline(now - request.age, *timeout)) : latest);
 }
 
 void GrpcEndpoint::answer_health(transport::Http2Server& connection, const transport::Request& request) {

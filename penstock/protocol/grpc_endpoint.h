@@ -10,6 +10,7 @@
 #include "penstock/base/instant.h"
 #include "penstock/limiter/limiter.h"
 #include "penstock/protocol/check_batch.h"
+#include "penstock/protocol/endpoint_metrics.h"
 #include "penstock/protocol/grpc_streams.h"
 #include "penstock/protocol/health.h"
 #include "penstock/protocol/outbox.h"
@@ -24,7 +25,8 @@ namespace penstock::protocol {
 // All rate limit requests that one read completed go to the limiter as one batch, or several where they are very many.
 // Its verdicts are answered at once, or, where the store answers later, on the stream that asked if it is still there;
 // a stream or connection that has gone drops the reply, never the charge. A request whose grpc-timeout has passed is
-// answered DEADLINE_EXCEEDED, and charged.
+// answered DEADLINE_EXCEEDED, and charged. The store is given until shortly before the caller's timeout, and no longer
+// than kMaxStoreTime.
 //
 // Threading: Loop-owned. Ownership: borrows the limiter and the outbox for its lifetime, a connection from its first
 // `serve` to `forget`. Cost: nothing is allocated between a decoded rate limit request and its encoded reply after
@@ -54,6 +56,8 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   // end of a drain: a forgotten watcher must not hold the process.
   void end_streams() { streams_.end_all(); }
 
+  [[nodiscard]] const EndpointMetrics& metrics() const noexcept { return metrics_; }
+
   // The paths that Http2Options::streaming_paths has to name.
   [[nodiscard]] static std::span<const std::string_view> streaming_paths() noexcept;
 
@@ -72,6 +76,7 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   GrpcStreams streams_;
   WaitingReplies<transport::Http2Server> waiting_{kMaxWaiting};
   CheckBatch batch_;
+  EndpointMetrics metrics_;
   std::string reply_;                         // reused
   transport::Http2Server* served_ = nullptr;  // set while `serve` runs
   limiter::Limiter& limiter_;

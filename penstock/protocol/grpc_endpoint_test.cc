@@ -227,6 +227,21 @@ TEST_F(GrpcEndpointTest, ChargesWhatComesTooLateAndSaysSo) {
   EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT) << "the late one was the second of two";
 }
 
+TEST_F(GrpcEndpointTest, MakesNobodyLateByAClockThatWasSet) {
+  for (const Nanoseconds set_by : {Nanoseconds{std::chrono::hours{1}}, Nanoseconds{-std::chrono::hours{2}}}) {
+    peers_.set_clock(Nanoseconds{0});
+    const std::int32_t stream =
+        peers_.client().post("limits", kShouldRateLimit, headers_with("grpc-timeout", "20m"), {}, false);
+    peers_.exchange(kNow);
+    peers_.set_clock(set_by);
+    peers_.client().send_data(stream, body_of(request_of("user", "u1")), true);
+    peers_.exchange(kNow);
+    const auto answer = peers_.answer();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, "0") << answer->message;
+  }
+}
+
 TEST_F(GrpcEndpointTest, IsAnErrorWithoutRules) {
   limiter::Limiter without_rules{*store_, {}};
   GrpcEndpoint bare{without_rules, outbox_};

@@ -34,4 +34,7 @@ void append_percent_encoded(std::string_view text, std::string& out);
 // the timeout, whichever is less, so that the answer still reaches the caller.
 [[nodiscard]] Instant store_deadline(Instant began, Nanoseconds timeout) noexcept;
 
+// The most time that a store gets, also for callers that would wait longer or do not say: nobody waits without a bound.
+inline constexpr Nanoseconds kMaxStoreTime = std::chrono::seconds{1};
+
 }  // namespace penstock::protocol

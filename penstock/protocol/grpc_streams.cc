@@ -108,9 +108,13 @@ bool GrpcStreams::is_open(const transport::Http2Server& connection, std::int32_t
 }
 
 bool GrpcStreams::open(Open stream) {
-  if (open_.size() == kMaxOpen) {
-    respond_error(*stream.connection, stream.stream, ErrorCode::resource_exhausted,
-                  fmt::format("{} streams are open, which is the most", kMaxOpen));
+  const auto of_peer = std::ranges::count(open_, stream.connection, &Open::connection);
+  const bool peer_has_enough = of_peer >= static_cast<std::ptrdiff_t>(kMaxOpenPerConnection);
+  if (open_.size() == kMaxOpen || peer_has_enough) {
+    respond_error(
+        *stream.connection, stream.stream, ErrorCode::resource_exhausted,
+        fmt::format("{} streams {}are open, which is the most", peer_has_enough ? kMaxOpenPerConnection : kMaxOpen,
+                    peer_has_enough ? "of this connection " : ""));
     return false;
   }
   open_.push_back(stream);

@@ -13,12 +13,14 @@
 namespace penstock::protocol {
 
 // The streaming methods: Watch of grpc.health.v1, and ServerReflectionInfo of grpc.reflection.v1 and v1alpha. Keeps the
-// streams that are open, at most kMaxOpen; a further one is answered RESOURCE_EXHAUSTED.
+// streams that are open, at most kMaxOpen, and kMaxOpenPerConnection of one peer; a further one is answered
+// RESOURCE_EXHAUSTED.
 //
 // Threading: Loop-owned. Ownership: borrows health and outbox for its lifetime, connections until `forget`.
 class GrpcStreams {
  public:
   static constexpr std::size_t kMaxOpen = 4096;
+  static constexpr std::size_t kMaxOpenPerConnection = 256;  // so that one peer does not take them all
   // Questions of one reflection stream in one read: each answer may be a thousand times its question's size.
   static constexpr std::size_t kMaxQuestionsAtOnce = 64;
 

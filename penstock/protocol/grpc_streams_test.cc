@@ -181,14 +181,29 @@ TEST_F(GrpcStreamsTest, RefusesStreamsBeyondTheMaximum) {
     many.back()->exchange(kNow);
   };
   for (std::size_t i = 0; i < GrpcStreams::kMaxOpen; ++i) {
-    if (i % 1000 == 0) many.push_back(std::make_unique<GrpcPeers>(endpoint_));
+    if (i % GrpcStreams::kMaxOpenPerConnection == 0) many.push_back(std::make_unique<GrpcPeers>(endpoint_));
     watch();
   }
   EXPECT_FALSE(many.back()->answer());
+  many.push_back(std::make_unique<GrpcPeers>(endpoint_));
   watch();
   const auto answer = many.back()->answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, "8") << answer->message;
+}
+
+TEST_F(GrpcStreamsTest, RefusesStreamsOfOneConnectionBeyondItsMaximum) {
+  const auto watch = [this] {
+    peers_.client().post("limits", kWatch, GrpcPeers::grpc_headers(), watch_for(""));
+    peers_.exchange(kNow);
+  };
+  for (std::size_t i = 0; i < GrpcStreams::kMaxOpenPerConnection; ++i) watch();
+  EXPECT_FALSE(peers_.answer());
+  watch();
+  const auto answer = peers_.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, "8");
+  EXPECT_EQ(answer->message, "256 streams of this connection are open, which is the most");
 }
 
 TEST_F(GrpcStreamsTest, ReflectionAnswersQuestionAfterQuestion) {

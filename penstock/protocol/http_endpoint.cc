@@ -59,14 +59,15 @@ void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   texts_.clear();
   texts_.reserve(bytes_of(connection.requests()));
   for (const transport::Request& request : connection.requests()) {
-    serve_one(connection, request);
+    serve_one(connection, request, now);
     if (batch_.full()) batch_.decide(limiter_, now, *this);
   }
   batch_.decide(limiter_, now, *this);
   served_ = nullptr;
 }
 
-void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport::Request& request) {
+void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport::Request& request, Instant now) {
+  metrics_.requests.add();
   const std::string_view target = origin_form(request.path);
   const std::string_view path = without_query(target);
   if (path == "/healthcheck") {
@@ -78,19 +79,23 @@ void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport
                 {.status = 301, .content_type = kPlain, .location = with_single_slashes(target)});
   }
   if (path != "/json") {
+    metrics_.unknown_paths.add();
     return send(connection, request.stream, {.status = 404, .content_type = kPlain, .body = "Not Found\n"});
   }
+  const std::uint64_t refused = batch_.refused();
   if (auto decoded = decode_json(request.body, texts_, batch_); !decoded) {
+    (batch_.refused() == refused ? metrics_.malformed : metrics_.beyond_maxima).add();
     return send(connection, request.stream, bad_request(std::move(decoded.error().message)));
   }
   const std::optional<std::uint64_t> ticket =
       waiting_.add({.connection = &connection, .stream = request.stream, .expired = false});
   if (!ticket) {
     batch_.abandon();
+    metrics_.waiting_refused.add();
     return send(connection, request.stream,
                 bad_request(fmt::format("{} requests wait for an answer, which is the most", kMaxWaiting)));
   }
-  batch_.commit(*ticket, Instant::max());
+  batch_.commit(*ticket, now + kMaxStoreTime);
 }
 
 void HttpEndpoint::on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) {

@@ -9,6 +9,7 @@
 #include "penstock/base/instant.h"
 #include "penstock/limiter/limiter.h"
 #include "penstock/protocol/check_batch.h"
+#include "penstock/protocol/endpoint_metrics.h"
 #include "penstock/protocol/outbox.h"
 #include "penstock/protocol/waiting_replies.h"
 #include "penstock/transport/http1_server.h"
@@ -21,7 +22,8 @@ namespace penstock::protocol {
 // in the header `x-penstock-error`.
 //
 // As in GrpcEndpoint all requests of one read are one batch, and verdicts may come late, in any order; the connection
-// keeps its replies in the order of its requests.
+// keeps its replies in the order of its requests. The store is given kMaxStoreTime for each; what it cannot answer by
+// then is answered 400, as all errors here.
 //
 // Threading: Loop-owned. Ownership: borrows the limiter and the outbox for its lifetime, a connection from its first
 // `serve` to `forget`. Cost: a few allocations a request.
@@ -45,6 +47,8 @@ class HttpEndpoint final : private limiter::VerdictSink {
   // What `/healthcheck` says; false until set.
   void set_serving(bool serving) noexcept { serving_ = serving; }
 
+  [[nodiscard]] const EndpointMetrics& metrics() const noexcept { return metrics_; }
+
   // Requests that were handed to the limiter and have no verdict yet.
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
 
@@ -58,7 +62,7 @@ class HttpEndpoint final : private limiter::VerdictSink {
   };
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
 
-  void serve_one(transport::Http1Server& connection, const transport::Request& request);
+  void serve_one(transport::Http1Server& connection, const transport::Request& request, Instant now);
   static void send(transport::Http1Server& connection, std::int32_t stream, const Reply& reply);
   [[nodiscard]] static Reply bad_request(std::string error);
   [[nodiscard]] static Reply reply_of(const limiter::Verdict& verdict);
@@ -66,6 +70,7 @@ class HttpEndpoint final : private limiter::VerdictSink {
   Outbox& outbox_;
   WaitingReplies<transport::Http1Server> waiting_{kMaxWaiting};
   CheckBatch batch_;
+  EndpointMetrics metrics_;
   std::string texts_;                         // unescaped texts of the batch; never moves while it is in use
   transport::Http1Server* served_ = nullptr;  // set while `serve` runs
   bool serving_ = false;

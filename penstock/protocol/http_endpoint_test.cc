@@ -120,6 +120,62 @@ TEST_F(HttpEndpointTest, KeepsOddTextsOutOfHeaders) {
   EXPECT_FALSE(has_header(reply, "\nset-cookie")) << reply;
 }
 
+// Answers nothing, and remembers until when it could have.
+class DeadlineStore final : public store::Store {
+ public:
+  void submit(const store::Batch& batch, Instant, store::LateDecisions&) override {
+    for (const store::Group& group : batch.groups) deadlines.push_back(group.deadline);
+    for (algorithm::Decision& decision : batch.decisions) decision.outcome = algorithm::Outcome::unanswered;
+  }
+  std::vector<Instant> deadlines;
+};
+
+TEST_F(HttpEndpointTest, GivesTheStoreASecondAndAnswers400WhenItHasNoAnswer) {
+  DeadlineStore store;
+  limiter::Limiter limiter{store, {.counter_key = {1, 2}}};
+  limiter.use_rules(testing::rules_of(kRules));
+  HttpEndpoint endpoint{limiter, outbox_};
+  ASSERT_TRUE(server_.receive(http("POST", "/json", ask("l8")), kNow));
+  endpoint.serve(server_, kNow);
+  EXPECT_EQ(status_of(take_output()), "HTTP/1.1 400");
+  ASSERT_EQ(store.deadlines.size(), 1U);
+  EXPECT_EQ(store.deadlines[0] - kNow, std::chrono::seconds{1});
+}
+
+// What callers send may stand in a body as JSON, but never in a header, and never as a line of its own.
+TEST_F(HttpEndpointTest, LetsNoTextOfACallerIntoTheHead) {
+  for (const std::string_view text :
+       {R"(\r\nset-cookie: a=b)", R"(\n\nHTTP/1.1 200 OK)", R"(\u0000\r)", R"(\u000d\u000aX: y)"}) {
+    const std::string odd{text};
+    for (const std::string& body :
+         {R"({"domain":")" + odd + R"(","descriptors":[{"entries":[{"key":"l8","value":"v"}]}]})",
+          R"({"domain":"hits","descriptors":[{"entries":[{"key":"l8","value":")" + odd + R"("}]}]})",
+          R"({"domain":"hits","descriptors":[{"entries":[{"key":")" + odd + R"("}]}]})",
+          R"({"domain":"hits",")" + odd + R"(":1})",
+          R"({"domain":"hits","descriptors":[{"entries":[{"key":"l8"}],"limit":{"unit":")" + odd + R"("}}]})"}) {
+      const std::string reply = send(http("POST", "/json", body));
+      const std::string head = reply.substr(0, reply.find("\r\n\r\n") + 2);
+      EXPECT_FALSE(reply.contains("\nHTTP/1.1")) << reply;
+      EXPECT_FALSE(has_header(head, "\nset-cookie")) << reply;
+      EXPECT_FALSE(has_header(head, "\nx: y")) << reply;
+      EXPECT_EQ(std::ranges::count(head, '\r'), std::ranges::count(head, '\n')) << reply;
+    }
+  }
+  const std::string redirect = send(http("GET", "//a%0d%0aset-cookie:x", ""));
+  EXPECT_TRUE(has_header(redirect, "location: /a%0d%0aset-cookie:x\r\n")) << redirect;
+}
+
+TEST_F(HttpEndpointTest, CountsWhatItRefuses) {
+  send(http("GET", "/nothing", ""));
+  send(http("POST", "/json", "{"));
+  send(http("POST", "/json", R"({"domain":")" + std::string(CheckBatch::kMaxTextBytes + 1, 'x') + R"("})"));
+  const EndpointMetrics& metrics = endpoint_.metrics();
+  EXPECT_EQ(metrics.requests.value(), 3U);
+  EXPECT_EQ(metrics.unknown_paths.value(), 1U);
+  EXPECT_EQ(metrics.malformed.value(), 1U);
+  EXPECT_EQ(metrics.beyond_maxima.value(), 1U);
+}
+
 TEST_F(HttpEndpointTest, SaysWhetherItServes) {
   const std::string failing = send(http("GET", "/healthcheck", ""));
   EXPECT_EQ(status_of(failing), "HTTP/1.1 500");

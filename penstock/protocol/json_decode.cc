@@ -207,7 +207,10 @@ class RequestHandler {
   bool string(std::string_view text, error_code& error) {
     if (!in_object()) return wrong("a string", error);
     switch (field_) {
-      case FieldId::domain: batch_.set_domain(text); return true;
+      case FieldId::domain: {
+        auto set = batch_.set_domain(text);
+        return set.has_value() || refuse(std::move(set.error().message), error);
+      }
       case FieldId::key: entry_.key = text; return true;
       case FieldId::value: entry_.value = text; return true;
       case FieldId::unit: return unit_name(text, error);

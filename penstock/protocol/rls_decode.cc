@@ -24,8 +24,8 @@ class RequestReader {
         case bytes(1): {
           std::string_view domain;
           if (!text(wire, "domain", domain)) return false;
-          batch_.set_domain(domain);
-          return true;
+          auto set = batch_.set_domain(domain);
+          return set.has_value() || refuse(std::move(set.error()));
         }
         case bytes(2): return descriptor(wire);
         case varint(3): {

@@ -15,6 +15,7 @@
 
 #include "penstock/base/instant.h"
 #include "penstock/server/clock.h"
+#include "penstock/transport/patience.h"
 
 namespace penstock::server {
 
@@ -22,8 +23,6 @@ namespace penstock::server {
 struct LoopServices {
   const WallOffset& clock;
   std::span<char> read_buffer;  // one for all: its bytes are consumed before the next read
-
-  [[nodiscard]] Instant now() const noexcept { return clock.at(read_monotonic()); }
 };
 
 // A socket between one transport state machine and the loop's endpoint for it. One turn: read, let the transport cut
@@ -78,6 +77,16 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
     if (!is_open()) return;
     transport_.shut_down();
     flush();
+  }
+
+  // Ends what has waited too long for the peer; see the transport's `expire`.
+  void expire(Instant now, const transport::Patience& patience) {
+    if (!is_open() || saying_farewell_) return;
+    if (transport_.expire(now, patience)) {
+      flush();
+    } else {
+      close();
+    }
   }
 
   void close() {
@@ -162,9 +171,9 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
 
   // Hands bytes to the transport and its requests to the endpoint.
   void take(std::string_view bytes) {
-    const Instant now = services_.now();
-    const bool healthy = transport_.receive(bytes, now);
-    endpoint_.serve(transport_, now);
+    const Nanoseconds monotonic = read_monotonic();
+    const bool healthy = transport_.receive(bytes, Instant{monotonic});
+    endpoint_.serve(transport_, services_.clock.at(monotonic));
     if (healthy || broken_) return;
     broken_ = true;
     start_farewell_timer();

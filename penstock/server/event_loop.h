@@ -2,10 +2,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <thread>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -17,20 +16,36 @@
 #include "penstock/protocol/outbox.h"
 #include "penstock/server/clock.h"
 #include "penstock/server/connection.h"
+#include "penstock/server/connection_table.h"
+#include "penstock/server/source.h"
+#include "penstock/server/sweep.h"
 #include "penstock/store/memory/memory_store.h"
 #include "penstock/store/memory/table.h"
+#include "penstock/transport/byte_budget.h"
 #include "penstock/transport/http1_server.h"
 #include "penstock/transport/http2_server.h"
+#include "penstock/transport/patience.h"
+#include "penstock/transport/transport_metrics.h"
 
 namespace penstock::server {
+
+struct LoopSettings {
+  limiter::LimiterOptions limiter;
+  transport::Patience patience;
+  std::function<void(const Source&)> on_closed;  // called on the loop's thread for each connection that was given
+};
 
 // One thread with everything it needs to answer: sockets, an endpoint for each port, a limiter, and its front end of
 // the shared table. Nothing else is shared, so nothing waits for another loop.
 //
-// Threading: everything public is Thread-safe (it posts to the loop) once `start` was called; the rest is Loop-owned.
+// Threading: everything public is Thread-safe once `start` was called (it posts to the loop, or reads counters); the
+// rest is Loop-owned.
 class EventLoop final : private protocol::Outbox {
  public:
-  EventLoop(std::shared_ptr<store::Table> table, const WallOffset& clock, const limiter::LimiterOptions& options,
+  // What the loop's connections may hold of requests together.
+  static constexpr std::size_t kMaxHeldBytes = 256UL * 1024 * 1024;
+
+  EventLoop(std::shared_ptr<store::Table> table, const WallOffset& clock, const LoopSettings& settings,
             std::shared_ptr<const rules::RuleSet> rules);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -39,8 +54,8 @@ class EventLoop final : private protocol::Outbox {
   void start();
 
   // Takes over a connected socket.
-  void adopt_grpc(int descriptor);
-  void adopt_http(int descriptor);
+  void adopt_grpc(int descriptor, const Source& source);
+  void adopt_http(int descriptor, const Source& source);
 
   // Health as callers see it.
   void set_serving(bool serving);
@@ -51,33 +66,43 @@ class EventLoop final : private protocol::Outbox {
 
   [[nodiscard]] std::size_t connections() const noexcept { return connections_.load(std::memory_order_relaxed); }
 
+  // What was counted.
+  [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
+  [[nodiscard]] const store::MemoryStoreMetrics& store_metrics() const noexcept { return store_.metrics(); }
+  [[nodiscard]] const transport::Http2Metrics& http2() const noexcept { return http2_metrics_; }
+  [[nodiscard]] const transport::Http1Metrics& http1() const noexcept { return http1_metrics_; }
+  [[nodiscard]] const protocol::EndpointMetrics& grpc() const noexcept { return grpc_.metrics(); }
+  [[nodiscard]] const protocol::EndpointMetrics& http() const noexcept { return http_.metrics(); }
+  [[nodiscard]] const ConnectionMetrics& grpc_connections() const noexcept { return grpc_connections_.metrics(); }
+  [[nodiscard]] const ConnectionMetrics& http_connections() const noexcept { return http_connections_.metrics(); }
+
  private:
-  using GrpcConnection = Connection<transport::Http2Server, protocol::GrpcEndpoint>;
-  using HttpConnection = Connection<transport::Http1Server, protocol::HttpEndpoint>;
+  using GrpcConnections = ConnectionTable<transport::Http2Server, protocol::GrpcEndpoint>;
+  using HttpConnections = ConnectionTable<transport::Http1Server, protocol::HttpEndpoint>;
   static constexpr std::size_t kReadBufferBytes = 256UL * 1024;
 
   // Output that appeared outside of a connection's own turn is written once, at the end of the loop's turn.
   void flush(transport::Http2Server& connection) override;
   void flush(transport::Http1Server& connection) override;
   void write_at_end_of_turn();
-  void close_all();
-
-  template <class Transport, class Endpoint, class Options>
-  void adopt(int descriptor, Endpoint& endpoint, const Options& options,
-             std::unordered_map<const Transport*, std::shared_ptr<Connection<Transport, Endpoint>>>& table);
+  void end_as_told(const auto& connection);
+  void closed(const Source& source);
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{io_.get_executor()};
   std::vector<char> read_buffer_;
   LoopServices services_;
+  std::function<void(const Source&)> on_closed_;
+  transport::ByteBudget held_{kMaxHeldBytes};
+  transport::Http2Metrics http2_metrics_;
+  transport::Http1Metrics http1_metrics_;
   store::MemoryStore store_;
   limiter::Limiter limiter_;
   protocol::GrpcEndpoint grpc_;
   protocol::HttpEndpoint http_;
-  std::unordered_map<const transport::Http2Server*, std::shared_ptr<GrpcConnection>> grpc_connections_;
-  std::unordered_map<const transport::Http1Server*, std::shared_ptr<HttpConnection>> http_connections_;
-  std::unordered_set<const transport::Http2Server*> grpc_to_write_;
-  std::unordered_set<const transport::Http1Server*> http_to_write_;
+  GrpcConnections grpc_connections_;
+  HttpConnections http_connections_;
+  Sweep sweep_;
   bool write_posted_ = false;
   bool draining_ = false;
   bool shutting_down_ = false;

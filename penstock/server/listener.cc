@@ -12,7 +12,7 @@ namespace penstock::server {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-Listener::Listener(asio::io_context& io, std::function<void(int)> accept)
+Listener::Listener(asio::io_context& io, std::function<void(int, const Source&)> accept)
     : acceptor_{io}, pause_{io}, accept_{std::move(accept)} {}
 
 Result<void> Listener::open(const Address& address) {
@@ -52,10 +52,13 @@ void Listener::accept_next() {
   acceptor_.async_accept([this](boost::system::error_code error, tcp::socket socket) {
     if (!acceptor_.is_open()) return;
     if (!error) {
-      accept_(socket.release());
+      boost::system::error_code gone;  // already: it counts for no address then
+      const tcp::endpoint peer = socket.remote_endpoint(gone);
+      accept_(socket.release(), source_of(peer.address()));
       accept_next();
       return;
     }
+    failures_.add();
     if (const LogGate::Pass pass = gate_.pass(Instant{read_wall()}); pass.open) {
       spdlog::warn("cannot accept a connection: {}; trying again in {} ms ({} more since the last line)",
                    error.message(), kPause.count(), pass.suppressed);

@@ -14,10 +14,15 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "penstock/protocol/debug_endpoint.h"
+#include "penstock/protocol/debug_pages.h"
+#include "penstock/server/admission.h"
 #include "penstock/server/clock.h"
+#include "penstock/server/debug_port.h"
+#include "penstock/server/descriptor_limit.h"
 #include "penstock/server/event_loop.h"
 #include "penstock/server/listener.h"
-#include "penstock/server/log.h"
+#include "penstock/server/stats_page.h"
 
 namespace penstock::server {
 namespace {
@@ -35,6 +40,18 @@ HashKey random_key() {
 
 unsigned loop_count(unsigned wanted) { return wanted > 0 ? wanted : std::max(1U, std::thread::hardware_concurrency()); }
 
+// As many as are wanted and as the process's file descriptors allow.
+std::size_t most_connections(const ServerSettings& settings) {
+  const std::uint64_t descriptors = raise_descriptor_limit();
+  const std::size_t possible = connections_within(descriptors, loop_count(settings.threads));
+  if (settings.max_connections <= possible) return settings.max_connections;
+  spdlog::warn(
+      "{} connections (--max-connections) do not fit into {} file descriptors, the hard limit (ulimit -Hn): at most {} "
+      "are taken",
+      settings.max_connections, descriptors, possible);
+  return possible;
+}
+
 }  // namespace
 
 class Server::Impl {
@@ -42,19 +59,29 @@ class Server::Impl {
   Impl(const ServerSettings& settings, const std::shared_ptr<store::Table>& table,
        const std::shared_ptr<const rules::RuleSet>& rules)
       : settings_{settings},
-        grpc_listener_{io_, [this](int descriptor) { place(descriptor, &EventLoop::adopt_grpc); }},
-        http_listener_{io_, [this](int descriptor) { place(descriptor, &EventLoop::adopt_http); }} {
-    const limiter::LimiterOptions options = {.counter_key = random_key(),
-                                             .near_limit_ratio = settings.near_limit_ratio,
-                                             .allow_negative_hits = settings.allow_negative_hits};
+        table_{table},
+        rules_{rules},
+        admission_{{.connections = most_connections(settings),
+                    .connections_per_source = settings.max_connections_per_address}},
+        grpc_listener_{io_,
+                       [this](int descriptor, const Source& from) { place(descriptor, from, &EventLoop::adopt_grpc); }},
+        http_listener_{
+            io_, [this](int descriptor, const Source& from) { place(descriptor, from, &EventLoop::adopt_http); }} {
+    const LoopSettings loop = {.limiter = {.counter_key = random_key(),
+                                           .near_limit_ratio = settings.near_limit_ratio,
+                                           .allow_negative_hits = settings.allow_negative_hits},
+                               .patience = settings.patience,
+                               .on_closed = when_closed()};
     for (unsigned i = 0; i < loop_count(settings.threads); ++i) {
-      loops_.push_back(std::make_unique<EventLoop>(table, clock_, options, rules));
+      loops_.push_back(std::make_unique<EventLoop>(table, clock_, loop, rules));
     }
   }
 
   Result<void> listen() {
     if (auto opened = grpc_listener_.open(settings_.grpc); !opened) return opened;
-    return http_listener_.open(settings_.http);
+    if (auto opened = http_listener_.open(settings_.http); !opened) return opened;
+    if (settings_.debug) open_debug_port(*settings_.debug);
+    return {};
   }
 
   bool run() {
@@ -65,6 +92,7 @@ class Server::Impl {
     for (const auto& loop : loops_) loop->start();
     io_.run();
     for (const auto& loop : loops_) loop->stop();
+    if (debug_) debug_->close();
     return ended_in_time_;
   }
 
@@ -74,6 +102,9 @@ class Server::Impl {
 
   [[nodiscard]] Address grpc_address() const { return grpc_listener_.bound(); }
   [[nodiscard]] Address http_address() const { return http_listener_.bound(); }
+  [[nodiscard]] std::optional<Address> debug_address() const {
+    return debug_ ? std::optional{debug_->bound()} : std::nullopt;
+  }
 
  private:
   enum class Phase : std::uint8_t { serving, draining, ending, done };
@@ -85,20 +116,55 @@ class Server::Impl {
   }
 
   // Connections are few and live long, so each goes to the loop that has the fewest.
-  void place(int descriptor, void (EventLoop::*adopt)(int)) {
-    if (connections() >= settings_.max_connections) {
+  void place(int descriptor, const Source& from, void (EventLoop::*adopt)(int, const Source&)) {
+    if (!admission_.enter(from, connections(), clock_.at(read_monotonic()))) {
       ::close(descriptor);
-      const LogGate::Pass pass = refused_gate_.pass(clock_.at(read_monotonic()));
-      if (pass.open) {
-        spdlog::warn(
-            "{} connections are open, which is the most (--max-connections): a new one was closed ({} more "
-            "since the last line)",
-            settings_.max_connections, pass.suppressed);
-      }
       return;
     }
     const auto& loop = *std::ranges::min_element(loops_, {}, [](const auto& each) { return each->connections(); });
-    ((*loop).*adopt)(descriptor);
+    ((*loop).*adopt)(descriptor, from);
+  }
+
+  // Sources are counted here, so a loop sends word of each connection that ends; where none are, it need not.
+  [[nodiscard]] std::function<void(const Source&)> when_closed() {
+    if (!admission_.counts_sources()) return {};
+    return [this](const Source& source) { asio::post(io_, [this, source] { admission_.leave(source); }); };
+  }
+
+  void open_debug_port(const Address& address) {
+    using Reply = protocol::DebugEndpoint::Reply;
+    std::vector<protocol::DebugEndpoint::Page> pages{
+        {"/rlconfig", "the limits as loaded, one a line",
+         [this] { return Reply{.body = protocol::list_limits(*rules_)}; }},
+        {"/stats", "all counters, one a line", [this] { return Reply{.body = statistics()}; }},
+        {"/healthz", "200 while requests are served, 503 once that ends", [this] { return health(); }}};
+    auto port = std::make_unique<DebugPort>(io_, clock_, settings_.patience, std::move(pages));
+    if (auto opened = port->open(address); !opened) {
+      spdlog::warn("no debug port: {} (--debug ADDR names another one, --debug '' none)", opened.error().message);
+      return;
+    }
+    if (!is_loopback(address)) {
+      spdlog::warn("the debug port {} is open beyond this machine: whoever reaches it reads rules and statistics",
+                   to_string(port->bound()));
+    }
+    debug_ = std::move(port);
+  }
+
+  [[nodiscard]] std::string statistics() const {
+    const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(read_monotonic() - began_);
+    return stats_page({.loops = loops_,
+                       .rules = *rules_,
+                       .table = *table_,
+                       .table_keys = settings_.table_keys,
+                       .admission = admission_,
+                       .clock = clock_,
+                       .accept_failures = grpc_listener_.failures() + http_listener_.failures(),
+                       .uptime = uptime});
+  }
+
+  [[nodiscard]] protocol::DebugEndpoint::Reply health() const {
+    if (phase_ == Phase::serving) return {.status = 200, .body = "ok"};
+    return {.status = 503, .body = "draining"};
   }
 
   void watch_signals() {
@@ -190,6 +256,10 @@ class Server::Impl {
 
   const ServerSettings settings_;
   WallOffset clock_{read_monotonic(), read_wall()};
+  const Nanoseconds began_ = read_monotonic();
+  const std::shared_ptr<store::Table> table_;
+  const std::shared_ptr<const rules::RuleSet> rules_;
+  Admission admission_;
   asio::io_context io_{1};
   std::vector<std::unique_ptr<EventLoop>> loops_;
   Listener grpc_listener_;
@@ -198,7 +268,7 @@ class Server::Impl {
   asio::steady_timer clock_timer_{io_};
   asio::steady_timer phase_timer_{io_};
   std::chrono::steady_clock::time_point grace_ends_;
-  LogGate refused_gate_{1};
+  std::unique_ptr<DebugPort> debug_;
   Phase phase_ = Phase::serving;
   bool ended_in_time_ = true;
 };
@@ -224,6 +294,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
 
 Address Server::grpc_address() const { return impl_->grpc_address(); }
 Address Server::http_address() const { return impl_->http_address(); }
+std::optional<Address> Server::debug_address() const { return impl_->debug_address(); }
 bool Server::run() { return impl_->run(); }
 void Server::stop() { impl_->stop(); }
 

@@ -4,26 +4,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "penstock/base/error.h"
 #include "penstock/rules/rule_set.h"
 #include "penstock/server/address.h"
+#include "penstock/transport/patience.h"
 
 namespace penstock::server {
 
 struct ServerSettings {
   Address grpc{"0.0.0.0", 8081};
   Address http{"0.0.0.0", 8080};
-  unsigned threads = 0;                     // event loops; 0: one a core
-  std::uint64_t table_keys = 1'000'000;     // counters that the embedded store can hold
-  std::size_t max_connections = 10'000;     // both ports together; further ones are closed at once
-  std::chrono::milliseconds drain{5'000};   // after SIGTERM: health fails, requests are still taken
+  unsigned threads = 0;                                       // event loops; 0: one a core
+  std::uint64_t table_keys = 1'000'000;                       // counters that the embedded store can hold
+  std::optional<Address> debug = Address{"127.0.0.1", 6070};  // nothing: no debug port
+  std::size_t max_connections = 10'000;                       // both ports together; further ones are closed at once
+  std::size_t max_connections_per_address = 0;                // of these from one address; 0: no such limit
+  transport::Patience patience;                               // with peers
+  std::chrono::milliseconds drain{5'000};                     // after SIGTERM: health fails, requests are still taken
   std::chrono::milliseconds grace{10'000};  // then: connections are asked to end, and closed after this
   float near_limit_ratio = 0.8F;    // share of a limit from which on hits count as near it, in statistics; at least 0
   bool allow_negative_hits = true;  // callers may give hits back
 };
 
-// The whole service: two ports, the event loops, the table, and an orderly end.
+// The whole service: two ports and one for operators, the event loops, the table, and an orderly end.
+//
+// The limit of file descriptors is raised as far as it may be; where it leaves no room for `max_connections`, fewer are
+// taken and a warning says how many. A debug port that cannot be opened is a warning too.
 //
 // On SIGTERM, SIGINT or SIGHUP: health turns to failing at once; for `drain` everything is served as before, so that
 // callers have time to leave; then the ports close, every connection gets its GOAWAY, and when all answers are out, or
@@ -41,6 +49,7 @@ class Server {
   // The addresses as bound.
   [[nodiscard]] Address grpc_address() const;
   [[nodiscard]] Address http_address() const;
+  [[nodiscard]] std::optional<Address> debug_address() const;  // nothing where there is none
 
   // Serves until a signal, or `stop`. Returns whether every connection ended by itself in time.
   bool run();

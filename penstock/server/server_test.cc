@@ -14,88 +14,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "envoy/service/ratelimit/v3/rls.pb.h"
 #include "grpc/health/v1/health.pb.h"
+#include "penstock/server/testing/running_server.h"
 #include "penstock/server/unary_call.h"
 
 namespace penstock::server {
 namespace {
 
 using boost::asio::ip::tcp;
-using envoy::service::ratelimit::v3::RateLimitRequest;
-using envoy::service::ratelimit::v3::RateLimitResponse;
-
-constexpr std::string_view kShouldRateLimit = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
-constexpr std::chrono::milliseconds kPatience{10'000};
-
-std::shared_ptr<const rules::RuleSet> example_rules() {
-  const std::array sources = {rules::Source{.name = "rules.yaml", .text = R"(
-domain: d
-descriptors:
-  - key: user
-    rate_limit: {unit: year, requests_per_unit: 1000, algorithm: gcra}
-)"}};
-  return rules::load(sources, {})->rules;
-}
-
-// A server on free loopback ports for the length of a test.
-class Running {
- public:
-  explicit Running(ServerSettings settings = {}) {
-    settings.grpc = settings.http = {.host = "127.0.0.1", .port = 0};
-    settings.threads = 2;
-    settings.table_keys = 10'000;
-    settings.drain = std::chrono::milliseconds{0};
-    auto opened = Server::open(settings, example_rules());
-    EXPECT_TRUE(opened) << to_string(opened.error());
-    server_ = std::move(*opened);
-    grpc = server_->grpc_address();
-    http = server_->http_address();
-    thread_ = std::jthread{[this] { ended_in_time_ = server_->run(); }};
-  }
-  ~Running() { stop(); }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
-  bool stop() {
-    if (!thread_.joinable()) return ended_in_time_;
-    server_->stop();
-    thread_.join();
-    return ended_in_time_;
-  }
-
-  Address grpc, http;
-
- private:
-  std::unique_ptr<Server> server_;
-  bool ended_in_time_ = false;
-  std::jthread thread_;
-};
-
-RateLimitResponse ask(const Address& server, const std::string& user) {
-  RateLimitRequest request;
-  request.set_domain("d");
-  auto* entry = request.add_descriptors()->add_entries();
-  entry->set_key("user");
-  entry->set_value(user);
-  const auto reply = unary_call(server, kShouldRateLimit, request.SerializeAsString(), kPatience);
-  EXPECT_TRUE(reply) << to_string(reply.error());
-  RateLimitResponse response;
-  EXPECT_TRUE(reply && response.ParseFromString(*reply));
-  return response;
-}
-
-// Writes `request` to a new connection and reads until the server closes it.
-std::string reply_to(const Address& server, std::string_view request) {
-  boost::asio::io_context io;
-  tcp::socket socket{io};
-  socket.connect({boost::asio::ip::make_address(server.host), server.port});
-  boost::asio::write(socket, boost::asio::buffer(request.data(), request.size()));
-  std::string reply;
-  boost::system::error_code error;
-  boost::asio::read(socket, boost::asio::dynamic_buffer(reply), error);
-  return reply;
-}
+using testing::ask;
+using testing::example_rules;
+using testing::kPatience;
+using testing::kShouldRateLimit;
+using testing::reply_to;
+using testing::Running;
 
 TEST(Server, AnswersRateLimitRequestsOnManyConnectionsFromOneTable) {
   Running server;
@@ -219,6 +151,7 @@ TEST(Server, NamesThePortThatItCannotOpen) {
   ServerSettings settings;
   settings.grpc = server.grpc;
   settings.http = {.host = "127.0.0.1", .port = 0};
+  settings.debug = std::nullopt;
   settings.threads = 1;
   const auto second = Server::open(settings, example_rules());
   ASSERT_FALSE(second);

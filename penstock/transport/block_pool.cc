@@ -40,14 +40,17 @@ BlockPool::BlockPool() noexcept
              .calloc = hook_calloc,
              .realloc = hook_realloc} {}
 
-BlockPool::~BlockPool() {
-  for (Block* block : free_) {
+BlockPool::~BlockPool() { trim(); }
+
+void BlockPool::trim() noexcept {
+  for (Block*& block : free_) {
     while (block != nullptr) {
       Block* next = block->next;
       ::operator delete(block);
       block = next;
     }
   }
+  kept_bytes_ = 0;
 }
 
 void* BlockPool::allocate(std::size_t size) noexcept {

@@ -23,6 +23,9 @@ class BlockPool {
   [[nodiscard]] void* resize(void* memory, std::size_t size) noexcept;
   void release(void* memory) noexcept;
 
+  // Gives back all that is kept.
+  void trim() noexcept;
+
   // Calls this pool; valid as long as it.
   [[nodiscard]] nghttp2_mem* hooks() noexcept { return &hooks_; }
 

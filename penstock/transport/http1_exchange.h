@@ -25,7 +25,7 @@ struct Http1Exchange {
   bool answered = false;
   std::string reply;
 
-  [[nodiscard]] Request request() const noexcept {
+  [[nodiscard]] Request request(Instant now) const noexcept {
     return {.stream = stream,
             .method = method,
             .path = path,
@@ -33,7 +33,7 @@ struct Http1Exchange {
             .grpc_timeout = grpc_timeout,
             .grpc_encoding = grpc_encoding,
             .body = body,
-            .began = began,
+            .age = now - began,
             .complete = true,
             .oversize = false};
   }

@@ -19,6 +19,7 @@ struct Http2Callbacks {
   [[nodiscard]] static nghttp2_data_provider reply_of(Http2Stream& stream) noexcept;
 
  private:
+  static int begin_frame(nghttp2_session*, const nghttp2_frame_hd* header, void* user);
   static int begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user);
   static int header(nghttp2_session*, const nghttp2_frame*, const std::uint8_t* name, std::size_t name_size,
                     const std::uint8_t* value, std::size_t value_size, std::uint8_t, void* user);

@@ -15,6 +15,9 @@ void Http2Server::Session::on_begin_headers(std::int32_t id, bool request) {
   stream->id = id;
   stream->began = now_;
   ++open_;
+  ++opened_;
+  guard_.on_stream();
+  count(&Http2Metrics::streams);
   heading_ = current_ = stream;
 }
 
@@ -22,13 +25,13 @@ void Http2Server::Session::on_field(std::string_view name, std::string_view valu
   if (heading_ == nullptr || heading_->headers_oversize) return;
   Http2Stream& stream = *heading_;
   stream.header_bytes += name.size() + value.size();
-  if (stream.header_bytes > options_.max_header_bytes || held_bytes_ + value.size() > options_.max_held_bytes) {
+  if (stream.header_bytes > options_.max_header_bytes || !may_hold(value.size())) {
     stream.headers_oversize = true;
     return;
   }
   const auto keep = [&](Http2Stream::Field field) {
     stream.keep_field(field, value);
-    held_bytes_ += value.size();
+    account(stream);
   };
   using enum Http2Stream::Field;
   // The lengths differ but for two, so most fields cost one comparison.
@@ -58,6 +61,7 @@ void Http2Server::Session::on_request_headers(bool end) {
   heading_ = nullptr;
   stream.complete = end;
   if (stream.headers_oversize) {
+    count(&Http2Metrics::oversize_headers);
     stream.reply = Http2Stream::Reply::ended;
     submit_headers(stream, 431, {}, Content::none);
     return;
@@ -70,20 +74,19 @@ void Http2Server::Session::on_request_headers(bool end) {
 void Http2Server::Session::on_data(std::int32_t id, std::string_view bytes) {
   Http2Stream* stream = find(id);
   if (stream == nullptr || stream->oversize || stream->reply == Http2Stream::Reply::ended) return;
-  if (stream->body_size() + bytes.size() > options_.max_body_bytes ||
-      held_bytes_ + bytes.size() > options_.max_held_bytes) {
+  if (stream->body_size() + bytes.size() > options_.max_body_bytes || !may_hold(bytes.size())) {
     mark_oversize(*stream);
     return;
   }
   stream->append_body(bytes);
-  held_bytes_ += bytes.size();
+  account(*stream);
 }
 
 void Http2Server::Session::mark_oversize(Http2Stream& stream) {
-  const std::size_t held = stream.held_bytes();
   stream.drop_body();
-  held_bytes_ -= held - stream.held_bytes();
+  account(stream);
   stream.oversize = true;
+  count(&Http2Metrics::oversize_bodies);
   make_ready(stream);
 }
 
@@ -104,9 +107,58 @@ void Http2Server::Session::hand_on() {
   for (Http2Stream* stream : ready_) {
     stream->ready = false;
     stream->handed_on = true;
-    requests_.push_back(stream->request());
+    requests_.push_back(stream->request(now_));
   }
   ready_.clear();
+}
+
+bool Http2Server::Session::may_hold(std::size_t size) noexcept {
+  if (held_bytes_ > options_.max_held_bytes || size > options_.max_held_bytes - held_bytes_) return false;
+  if (options_.held == nullptr || options_.held->fits(size)) return true;
+  count(&Http2Metrics::held_bytes_refused);
+  return false;
+}
+
+bool Http2Server::Session::holds_too_much() const noexcept {
+  return held_bytes_ > options_.max_held_bytes || (options_.held != nullptr && options_.held->overdrawn());
+}
+
+void Http2Server::Session::account(Http2Stream& stream) noexcept {
+  const std::size_t held = stream.held_bytes();
+  if (held == stream.accounted_bytes) return;
+  if (held < stream.accounted_bytes) {
+    let_go(stream.accounted_bytes - held);
+  } else {
+    held_bytes_ += held - stream.accounted_bytes;
+    if (options_.held != nullptr) options_.held->take(held - stream.accounted_bytes);
+  }
+  stream.accounted_bytes = held;
+}
+
+void Http2Server::Session::let_go(std::size_t size) noexcept {
+  held_bytes_ -= size;
+  if (options_.held != nullptr) options_.held->give_back(size);
+}
+
+bool Http2Server::Session::on_idle_frame() noexcept {
+  if (guard_.on_idle_frame(now_)) return true;
+  flooded(&Http2Metrics::cut_for_idle_frames);
+  return false;
+}
+
+bool Http2Server::Session::on_reset(std::int32_t id) noexcept {
+  const Http2Stream* stream = find(id);
+  if (stream != nullptr && !stream->complete && stream->reply == Http2Stream::Reply::none) {
+    count(&Http2Metrics::aborted_requests);
+    if (guard_.on_abort(now_)) return true;
+    flooded(&Http2Metrics::cut_for_aborts);
+    return false;
+  }
+  const bool answered = stream == nullptr || stream->reply == Http2Stream::Reply::ended;
+  count(answered ? &Http2Metrics::resets_after_answer : &Http2Metrics::resets_before_answer);
+  if (guard_.on_reset(now_)) return true;
+  flooded(&Http2Metrics::cut_for_idle_frames);
+  return false;
 }
 
 void Http2Server::Session::on_close(std::int32_t id) {

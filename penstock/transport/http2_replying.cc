@@ -20,6 +20,11 @@ void Http2Server::Session::end_lending(Http2Stream& stream) {
   PENSTOCK_CHECK(lent_frames_ == 0);
   lender_ = nullptr;
   stream.keep_lent();
+  const std::size_t before = stream.accounted_bytes;
+  account(stream);
+  if (stream.accounted_bytes > before && holds_too_much()) {
+    reset(stream, NGHTTP2_ENHANCE_YOUR_CALM, &Http2Metrics::overflowing_streams);
+  }
 }
 
 std::uint8_t Http2Server::Session::field_flags(const Http2Stream& stream) noexcept {
@@ -90,6 +95,7 @@ int Http2Server::Session::on_send_data(Http2Stream& stream, std::string_view fra
   output_.append(frame_header);
   output_.append(stream.unsent().substr(0, size));
   stream.sent(size);
+  guard_.on_data_sent();
   if (stream.unsent().empty() && stream.reply == Http2Stream::Reply::ended && !stream.trailers_submitted &&
       !stream.trailers().empty()) {
     submit_trailers(stream);

@@ -26,6 +26,8 @@ void Http2Server::end_stream(std::int32_t stream, std::span<const Header> traile
 void Http2Server::consume(std::int32_t stream, std::size_t size) { session_->consume(stream, size); }
 void Http2Server::shut_down() { session_->shut_down(); }
 
+bool Http2Server::expire(Instant now, const Patience& patience) { return session_->expire(now, patience); }
+
 std::string_view Http2Server::output() { return session_->output(); }
 void Http2Server::written(std::size_t size) { session_->written(size); }
 bool Http2Server::wants_input() const noexcept { return session_->wants_input(); }

@@ -7,7 +7,11 @@
 #include <string_view>
 
 #include "penstock/base/instant.h"
+#include "penstock/transport/byte_budget.h"
+#include "penstock/transport/flood_guard.h"
 #include "penstock/transport/message.h"
+#include "penstock/transport/patience.h"
+#include "penstock/transport/transport_metrics.h"
 
 namespace penstock::transport {
 
@@ -17,13 +21,19 @@ struct Http2Options {
   std::uint32_t max_concurrent_streams = 4096;       // Envoy opens up to 1024 before it has read ours
   std::uint32_t initial_window_bytes = 1024 * 1024;  // of a stream
   std::uint32_t connection_window_bytes = 16 * 1024 * 1024;
-  std::size_t max_held_bytes = 64 * 1024 * 1024;  // of all requests that are not answered; one past it is oversize
-  std::size_t max_unsent_bytes = 1024 * 1024;     // from then on `wants_input` is false until the peer reads
-  // Resets that cost nothing are ordinary for a proxy whose timeout passes; the budget is for those who flood.
-  std::uint64_t reset_burst = 100'000;
-  std::uint64_t resets_per_second = 10'000;
+  // Of all requests that are not answered, and replies that wait for the peer's window. A request past it is oversize;
+  // a stream whose reply would be is reset.
+  std::size_t max_held_bytes = 16 * 1024 * 1024;
+  std::size_t max_unsent_bytes = 1024 * 1024;  // from then on `wants_input` is false until the peer reads
+  std::uint32_t max_continuations = 8;         // frames of one header block after the first
+  std::size_t max_unread_acks = 1000;          // answers to PING and SETTINGS that wait to be written
+  std::size_t max_settings = 32;               // in one frame
+  FloodLimits floods;
   // Requests on these paths are handed on as their data come, not only when they are complete.
   std::span<const std::string_view> streaming_paths;  // must outlive the connection
+  // Shared by the connections of a loop, which they must not outlive; may be null.
+  ByteBudget* held = nullptr;
+  Http2Metrics* metrics = nullptr;
 };
 
 // One HTTP/2 server connection (RFC 9113), without a socket: bytes in, requests out; replies in, bytes out. nghttp2
@@ -34,6 +44,7 @@ struct Http2Options {
 // Threading: Loop-owned. Cost: nothing of ours is allocated per request after warm-up.
 class Http2Server {
  public:
+  using Options = Http2Options;
   class Session;  // the implementation
 
   explicit Http2Server(const Http2Options& options);
@@ -41,9 +52,10 @@ class Http2Server {
   Http2Server(const Http2Server&) = delete;
   Http2Server& operator=(const Http2Server&) = delete;
 
-  // Takes bytes as they were read, cut anywhere. False when the peer broke the protocol: `output` holds the GOAWAY to
-  // send before closing. Drops the requests of the call before. A request whose headers pass the maximum is answered
-  // here, with 431.
+  // Takes bytes as they were read, cut anywhere. False when the peer broke the protocol, or floods (see FloodGuard;
+  // ENHANCE_YOUR_CALM): `output` holds the GOAWAY to send before closing. Drops the requests of the call before. A
+  // request whose headers pass the maximum is answered here, with 431. `now` is of a clock that is never set, the same
+  // for all calls; it is not that of decisions.
   [[nodiscard]] bool receive(std::string_view bytes, Instant now);
 
   // What became ready in the last `receive`, in order.
@@ -67,6 +79,13 @@ class Http2Server {
   // Begins a graceful end: a GOAWAY that refuses nothing yet and a PING; when that is answered, or on the second call,
   // the last GOAWAY. Streams that are open go on to their end.
   void shut_down();
+
+  // Drops the requests of the last `receive`, and ends what has waited too long for the peer; call about once a second
+  // or more often, with the times of one clock (see Patience). Half-sent requests and replies that are not taken are
+  // reset (CANCEL), each listed in `resets` where it was handed out; a connection without SETTINGS or without use gets
+  // a GOAWAY. False when the peer takes no output: close at once. Streaming answers that have begun may take as long as
+  // they like.
+  [[nodiscard]] bool expire(Instant now, const Patience& patience);
 
   // As Http1Server's; here the GOAWAY of `shut_down` says it, and nothing is lost by it.
   void announce_end() noexcept {}

@@ -16,10 +16,12 @@ constexpr std::array<std::uint8_t, 8> kEndPing{'p', 'e', 'n', 's', 't', 'o', 'c'
 
 }  // namespace
 
-Http2Server::Session::Session(const Http2Options& options) : options_{options} {
+Http2Server::Session::Session(const Http2Options& options) : options_{options}, guard_{options.floods} {
   session_ = Http2Callbacks::make(*this, memory_, options_);
   submit_settings();
 }
+
+Http2Server::Session::~Session() { let_go(held_bytes_); }
 
 void Http2Server::Session::submit_settings() {
   const std::array settings{
@@ -37,27 +39,47 @@ void Http2Server::Session::submit_settings() {
 }
 
 bool Http2Server::Session::receive(std::string_view bytes, Instant now) {
-  for (Http2Stream* stream : closed_) {
-    held_bytes_ -= stream->held_bytes();
-    streams_.give_back(stream);
-  }
-  closed_.clear();
-  requests_.clear();
+  forget_last_turn();
   resets_.clear();
   std::swap(resets_, own_resets_);
   if (broken_) return false;
 
   now_ = now;
   const ssize_t read = nghttp2_session_mem_recv(session_.get(), bytes_of(bytes), bytes.size());
-  if (read < 0) {
-    broken_ = true;
-    nghttp2_session_terminate_session(session_.get(),
-                                      read == NGHTTP2_ERR_FLOODED ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
-  }
+  if (read < 0) cut_for(read);
   drained_ = false;
   pull();
+  if (flood_ != nullptr && !broken_) {
+    cut(NGHTTP2_ENHANCE_YOUR_CALM, flood_);
+    pull();
+  }
   hand_on();
   return !broken_;
+}
+
+void Http2Server::Session::forget_last_turn() {
+  for (Http2Stream* stream : closed_) {
+    let_go(stream->accounted_bytes);
+    streams_.give_back(stream);
+  }
+  closed_.clear();
+  requests_.clear();
+}
+
+void Http2Server::Session::cut(std::uint32_t code, Count reason) {
+  broken_ = true;
+  drained_ = false;
+  count(reason);
+  static_cast<void>(nghttp2_session_terminate_session(session_.get(), code));
+}
+
+void Http2Server::Session::cut_for(std::ptrdiff_t error) {
+  if (flood_ != nullptr) return cut(NGHTTP2_ENHANCE_YOUR_CALM, flood_);
+  if (error == NGHTTP2_ERR_FLOODED) return cut(NGHTTP2_ENHANCE_YOUR_CALM, &Http2Metrics::cut_for_unread_acks);
+  if (error == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
+    return cut(NGHTTP2_ENHANCE_YOUR_CALM, &Http2Metrics::cut_for_continuations);
+  }
+  cut(NGHTTP2_PROTOCOL_ERROR, &Http2Metrics::cut_for_breach);
 }
 
 Http2Stream* Http2Server::Session::find(std::int32_t id) noexcept {
@@ -104,7 +126,7 @@ void Http2Server::Session::send_data(std::int32_t id, std::string_view bytes) {
   Http2Stream* stream = find(id, Http2Stream::Reply::begun);
   if (stream == nullptr || bytes.empty()) return;
   if (stream->unsent().size() + bytes.size() > options_.max_unsent_bytes) {
-    reset(*stream);
+    reset(*stream, NGHTTP2_ENHANCE_YOUR_CALM, &Http2Metrics::overflowing_streams);
     return;
   }
   begin_lending(*stream);
@@ -135,11 +157,11 @@ void Http2Server::Session::end_stream(std::int32_t id, std::span<const Header> t
 }
 
 // Its data stay: a frame of them may be under way.
-void Http2Server::Session::reset(Http2Stream& stream) {
+void Http2Server::Session::reset(Http2Stream& stream, std::uint32_t code, Count reason) {
+  if (stream.handed_on && stream.reply != Http2Stream::Reply::ended) own_resets_.push_back(stream.id);
   stream.reply = Http2Stream::Reply::ended;
-  own_resets_.push_back(stream.id);
-  PENSTOCK_CHECK(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_ENHANCE_YOUR_CALM) ==
-                 0);
+  count(reason);
+  PENSTOCK_CHECK(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, stream.id, code) == 0);
   drained_ = false;
   pull();
 }
@@ -147,9 +169,8 @@ void Http2Server::Session::reset(Http2Stream& stream) {
 void Http2Server::Session::consume(std::int32_t id, std::size_t size) {
   Http2Stream* stream = find(id);
   if (stream == nullptr) return;
-  const std::size_t held = stream->held_bytes();
   stream->consume_body(size);
-  held_bytes_ -= held - stream->held_bytes();
+  account(*stream);
 }
 
 void Http2Server::Session::shut_down() {
@@ -167,11 +188,22 @@ void Http2Server::Session::shut_down() {
 }
 
 void Http2Server::Session::on_goaway_sent(std::uint32_t code) {
-  if (code != NGHTTP2_NO_ERROR) broken_ = true;
+  if (code != NGHTTP2_NO_ERROR && !broken_) {
+    broken_ = true;
+    count(&Http2Metrics::cut_for_breach);
+  }
   // Not before: PINGs overtake other frames, and an answer must mean that the GOAWAY was read.
   if (ending_ == Ending::announced) {
     static_cast<void>(nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, kEndPing.data()));
   }
+}
+
+// nghttp2 resets streams of malformed requests and those past the maximum by itself.
+void Http2Server::Session::on_reset_sent(std::int32_t id, std::uint32_t code) {
+  const Http2Stream* stream = find(id);
+  if (stream != nullptr && stream->reply != Http2Stream::Reply::none) return;
+  count(code == NGHTTP2_REFUSED_STREAM ? &Http2Metrics::refused_streams : &Http2Metrics::malformed_requests);
+  if (!guard_.on_abort(now_)) flooded(&Http2Metrics::cut_for_aborts);
 }
 
 void Http2Server::Session::on_ping_answer(std::span<const std::uint8_t, 8> payload) {

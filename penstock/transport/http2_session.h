@@ -12,10 +12,13 @@
 
 #include "penstock/base/instant.h"
 #include "penstock/transport/block_pool.h"
+#include "penstock/transport/flood_guard.h"
 #include "penstock/transport/http2_server.h"
 #include "penstock/transport/http2_stream.h"
 #include "penstock/transport/message.h"
 #include "penstock/transport/output_buffer.h"
+#include "penstock/transport/patience.h"
+#include "penstock/transport/transport_metrics.h"
 
 namespace penstock::transport {
 
@@ -27,6 +30,9 @@ namespace penstock::transport {
 class Http2Server::Session {
  public:
   explicit Session(const Http2Options& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   bool receive(std::string_view bytes, Instant now);
   [[nodiscard]] std::span<const Request> requests() const noexcept { return requests_; }
@@ -38,6 +44,7 @@ class Http2Server::Session {
   void end_stream(std::int32_t id, std::span<const Header> trailers);
   void consume(std::int32_t id, std::size_t size);
   void shut_down();
+  [[nodiscard]] bool expire(Instant now, const Patience& patience);
 
   [[nodiscard]] std::string_view output();
   void written(std::size_t size) { output_.written(size); }
@@ -55,9 +62,28 @@ class Http2Server::Session {
     void operator()(nghttp2_session* session) const noexcept { nghttp2_session_del(session); }
   };
 
-  void submit_settings();
+  using Count = metrics::Counter Http2Metrics::*;
 
-  // What nghttp2 reports while it reads.
+  void submit_settings();
+  void forget_last_turn();
+  void count(Count which) noexcept {
+    if (options_.metrics != nullptr) (options_.metrics->*which).add();
+  }
+  // The last GOAWAY, with a code; nothing more is read.
+  void cut(std::uint32_t code, Count reason);
+  void cut_for(std::ptrdiff_t error);
+  void flooded(Count reason) noexcept { flood_ = reason; }
+
+  // Bytes of requests, of this connection's share and of the loop's.
+  [[nodiscard]] bool may_hold(std::size_t size) noexcept;
+  [[nodiscard]] bool holds_too_much() const noexcept;
+  void account(Http2Stream& stream) noexcept;  // for what it holds now
+  void let_go(std::size_t size) noexcept;
+
+  // What nghttp2 reports while it reads. False: the peer floods.
+  [[nodiscard]] bool on_idle_frame() noexcept;
+  [[nodiscard]] bool on_reset(std::int32_t id) noexcept;
+  void on_settings() noexcept { met_ = true; }
   void on_begin_headers(std::int32_t id, bool request);
   void on_field(std::string_view name, std::string_view value);
   void on_request_headers(bool end);
@@ -74,13 +100,16 @@ class Http2Server::Session {
   int on_send_data(Http2Stream& stream, std::string_view frame_header, std::size_t size);
   void on_headers_gone(std::int32_t id);
   void on_goaway_sent(std::uint32_t code);
+  void on_reset_sent(std::int32_t id, std::uint32_t code);
 
   [[nodiscard]] bool output_full() const noexcept { return output_.size() >= options_.max_unsent_bytes; }
   [[nodiscard]] Http2Stream* find(std::int32_t id) noexcept;
   [[nodiscard]] Http2Stream* find(std::int32_t id, Http2Stream::Reply reply) noexcept;
   void begin_lending(Http2Stream& stream) noexcept;
   void end_lending(Http2Stream& stream);
-  void reset(Http2Stream& stream);
+  void reset(Http2Stream& stream, std::uint32_t code, Count reason);
+  void trim_when_idle(Instant now, const Patience& patience);
+  void expire_streams(Instant now, const Patience& patience);
   void submit_headers(Http2Stream& stream, int status, std::span<const Header> headers, Content content);
   void submit_trailers(Http2Stream& stream);
   void add_fields(std::span<const Header> headers, std::uint8_t flags);
@@ -90,11 +119,20 @@ class Http2Server::Session {
   const Http2Options options_;
   Instant now_;
   Ending ending_ = Ending::no;
+  bool met_ = false;      // the client's SETTINGS have come
   bool broken_ = false;   // nothing more is read
   bool failed_ = false;   // nghttp2 ran out of memory: nothing more is pulled from it
   bool drained_ = false;  // nghttp2 has nothing to write that it could write
   std::size_t open_ = 0;
+  std::uint64_t opened_ = 0;  // streams, ever
   std::size_t held_bytes_ = 0;
+  FloodGuard guard_;
+  Count flood_ = nullptr;  // why the connection is to be cut
+  Wait preface_wait_;
+  Wait unused_wait_;
+  Wait idle_wait_;
+  std::uint64_t opened_then_ = 0;  // when `expire` was called last
+  SlowReader slow_reader_;
 
   OutputBuffer output_;
   std::vector<Request> requests_;

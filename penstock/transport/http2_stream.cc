@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "penstock/base/check.h"
+
 namespace penstock::transport {
 namespace {
 
@@ -28,7 +30,7 @@ std::string_view Http2Stream::field(Field field) const noexcept {
   return std::string_view{fields_text_}.substr(part.begin, part.size);
 }
 
-Request Http2Stream::request() const noexcept {
+Request Http2Stream::request(Instant now) const noexcept {
   using enum Field;
   return {.stream = id,
           .method = field(method),
@@ -37,7 +39,7 @@ Request Http2Stream::request() const noexcept {
           .grpc_timeout = field(grpc_timeout),
           .grpc_encoding = field(grpc_encoding),
           .body = std::string_view{body_}.substr(consumed_),
-          .began = began,
+          .age = now - began,
           .complete = complete,
           .oversize = oversize};
 }
@@ -107,9 +109,10 @@ void Http2Stream::forget(std::size_t retained) {
   unsent_ = {};
   trailers_ = {};
   id = 0;
-  header_bytes = 0;
+  header_bytes = accounted_bytes = 0;
   streaming = ready = handed_on = complete = oversize = headers_oversize = trailers_submitted = false;
   reply = Reply::none;
+  request_wait = reply_wait = {};
 }
 
 Http2Stream* Http2StreamPool::take() {
@@ -121,6 +124,14 @@ Http2Stream* Http2StreamPool::take() {
   Http2Stream* stream = idle_.back();
   idle_.pop_back();
   return stream;
+}
+
+void Http2StreamPool::trim() {
+  PENSTOCK_CHECK(idle_.size() == all_.size());
+  idle_.clear();
+  idle_.shrink_to_fit();
+  all_.clear();
+  all_.shrink_to_fit();
 }
 
 void Http2StreamPool::give_back(Http2Stream* stream) {

@@ -10,6 +10,7 @@
 
 #include "penstock/base/instant.h"
 #include "penstock/transport/message.h"
+#include "penstock/transport/patience.h"
 
 namespace penstock::transport {
 
@@ -24,14 +25,16 @@ class Http2Stream {
 
   void keep_field(Field field, std::string_view value);
   [[nodiscard]] std::string_view field(Field field) const noexcept;
-  [[nodiscard]] Request request() const noexcept;
+  [[nodiscard]] Request request(Instant now) const noexcept;
 
   void append_body(std::string_view bytes) { body_.append(bytes); }
   void drop_body() noexcept;
   void consume_body(std::size_t size);
   [[nodiscard]] std::size_t body_size() const noexcept { return body_.size() - consumed_; }
-  // All bytes of the request that are held.
-  [[nodiscard]] std::size_t held_bytes() const noexcept { return fields_text_.size() + body_.size(); }
+  // All bytes that are held of the request, and of the reply for a window to open.
+  [[nodiscard]] std::size_t held_bytes() const noexcept {
+    return fields_text_.size() + body_.size() + kept_data_.size();
+  }
 
   // The part of the reply that was not handed to nghttp2: views of the caller's memory while it lends it, else of ours.
   [[nodiscard]] std::string_view unsent() const noexcept { return unsent_; }
@@ -45,17 +48,20 @@ class Http2Stream {
   // As new; each string keeps its memory up to `retained` bytes.
   void forget(std::size_t retained);
 
-  std::int32_t id = 0;
+  std::int32_t id = 0;  // 0: not in use
   Instant began;
-  std::size_t header_bytes = 0;  // of all fields, kept or not
-  bool streaming = false;        // handed on as it comes
-  bool ready = false;            // to be handed on at the end of this `receive`
-  bool handed_on = false;        // at least once
+  std::size_t header_bytes = 0;     // of all fields, kept or not
+  std::size_t accounted_bytes = 0;  // of held_bytes()
+  bool streaming = false;           // handed on as it comes
+  bool ready = false;               // to be handed on at the end of this `receive`
+  bool handed_on = false;           // at least once
   bool complete = false;
   bool oversize = false;
   bool headers_oversize = false;
   bool trailers_submitted = false;
   Reply reply = Reply::none;
+  Wait request_wait;
+  Wait reply_wait;
 
  private:
   static constexpr std::size_t kFields = 5;
@@ -84,6 +90,12 @@ class Http2StreamPool {
   [[nodiscard]] Http2Stream* take();
   // Requires: `take` gave it. What it showed is gone.
   void give_back(Http2Stream* stream);
+
+  // Gives back all that are idle. Requires: none is in use.
+  void trim();
+
+  // All, the idle ones too.
+  [[nodiscard]] std::span<const std::unique_ptr<Http2Stream>> all() const noexcept { return all_; }
 
  private:
   static constexpr std::size_t kMaxWarm = 1024;        // Envoy's limit of open requests by default

@@ -24,7 +24,7 @@ struct Request {
   std::string_view grpc_timeout;
   std::string_view grpc_encoding;
   std::string_view body;  // streaming: what was not consumed yet
-  Instant began;          // when its headers were read
+  Nanoseconds age{0};     // since its headers were read, by the clock of `receive`
   bool complete = false;  // the client will send no more
   bool oversize = false;  // the body passed the maximum and was dropped
 };

@@ -31,7 +31,7 @@ void GrpcPeers::to_server(Instant now) {
   const std::string bytes{client_.output()};
   client_.written(bytes.size());
   EXPECT_TRUE(server_->receive(bytes, now));
-  endpoint_.serve(*server_, now);
+  endpoint_.serve(*server_, now + clock_set_by_);
 }
 
 void GrpcPeers::to_client() {

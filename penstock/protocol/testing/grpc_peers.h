@@ -55,6 +55,9 @@ class GrpcPeers {
 
   // Sends what both have to say until both are silent.
   void exchange(Instant now);
+
+  // From here on the clock of decisions is ahead of the transport's, which nobody can set.
+  void set_clock(Nanoseconds forward) { clock_set_by_ = forward; }
   void to_server(Instant now);
   void to_client();
 
@@ -75,6 +78,7 @@ class GrpcPeers {
   transport::Http2Options options_;
   std::unique_ptr<transport::Http2Server> server_;
   transport::Http2Client client_;
+  Nanoseconds clock_set_by_{0};
 };
 
 }  // namespace penstock::protocol::testing

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "penstock/metrics/counter.h"
+#include "penstock/metrics/named.h"
 #include "penstock/store/memory/table.h"
 #include "penstock/store/store.h"
 
@@ -19,6 +21,17 @@ struct MemoryStoreMetrics {
   metrics::Counter rebuilt;
   metrics::Counter mistaken;
 };
+
+inline constexpr std::array<metrics::Named<MemoryStoreMetrics>, 7> kMemoryStoreMetrics{{
+    {"inserted", &MemoryStoreMetrics::inserted},
+    {"reused", &MemoryStoreMetrics::reused},
+    {"evicted", &MemoryStoreMetrics::evicted},
+    {"emptied", &MemoryStoreMetrics::emptied},
+    {"lock_waits", &MemoryStoreMetrics::lock_waits},
+    {"rebuilt", &MemoryStoreMetrics::rebuilt},
+    {"mistaken", &MemoryStoreMetrics::mistaken},
+}};
+static_assert(sizeof(MemoryStoreMetrics) == kMemoryStoreMetrics.size() * sizeof(metrics::Counter));
 
 // The embedded store: one loop's front of a table that all loops share. Everything is answered in place, at `now`, so
 // deadlines and `late` are never used.

@@ -130,6 +130,20 @@ TEST(MemoryStore, FloodOfNewCountersDoesNotPushOutThoseThatAreOver) {
   }
 }
 
+// Found in other limiters: their bound of memory was kept by dropping who was blocked, or by refusing everybody new.
+TEST(MemoryStore, TwentyTimesItsCapacityInNewCountersChangesNothingForWhoIsOverNorForTheNew) {
+  const algorithm::Limit limit = window(5, 60, true);
+  constexpr std::uint64_t kCapacity = 100'000, kFlood = 2'000'000;
+  Fixture fixture{kCapacity};
+  for (int hit = 0; hit < 6; ++hit) fixture.decide(counter_number(0), limit, 1);
+  for (std::uint64_t i = 1; i <= kFlood; ++i) {
+    ASSERT_EQ(fixture.decide(counter_number(i), limit, 1).outcome, Outcome::allowed) << i;
+  }
+  EXPECT_EQ(fixture.decide(counter_number(0), limit, 1).outcome, Outcome::denied);
+  EXPECT_EQ(fixture.store.metrics().inserted.value(), kFlood + 1);
+  EXPECT_GT(fixture.store.metrics().evicted.value(), kFlood - 2 * kCapacity);
+}
+
 TEST(MemoryStore, AmongEqualSharesPushesOutTheNearestToFresh) {
   const algorithm::Limit minute = gcra(1, 60, 1), hour = gcra(1, 3600, 1);
   Fixture fixture{100};

@@ -1,0 +1,92 @@
+#include "penstock/server/stats_page.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "penstock/metrics/named.h"
+#include "penstock/protocol/debug_pages.h"
+
+namespace penstock::server {
+namespace {
+
+using protocol::Figure;
+
+class Figures {
+ public:
+  explicit Figures(std::span<const std::unique_ptr<EventLoop>> loops) : loops_{loops} {}
+
+  void add(std::string name, std::uint64_t value) { all_.push_back({"penstock_" + std::move(name), value}); }
+
+  // One figure for each counter that `names` has, of the structs that `of` finds in each loop.
+  template <class Names, class Of>
+  void add_sums(std::string_view prefix, const Names& names, const Of& of) {
+    for (const auto& [name, cell] : names) add(fmt::format("{}_{}", prefix, name), sum(cell, of));
+  }
+
+  void add_rule(const rules::Rule& rule) {
+    for (const auto& [name, cell] : limiter::kRuleCounters) {
+      const std::uint64_t value =
+          sum(cell, [&rule](const EventLoop& loop) -> const auto& { return loop.statistics().rules[rule.index]; });
+      add(protocol::name_for_rule(fmt::format("rule_{}", name), rule.path), value);
+    }
+  }
+
+  [[nodiscard]] std::vector<Figure> take() { return std::move(all_); }
+
+ private:
+  template <class Cell, class Of>
+  [[nodiscard]] std::uint64_t sum(Cell cell, const Of& of) const {
+    std::uint64_t sum = 0;
+    for (const auto& loop : loops_) sum += (of(*loop).*cell).value();
+    return sum;
+  }
+
+  std::span<const std::unique_ptr<EventLoop>> loops_;
+  std::vector<Figure> all_;
+};
+
+// Those that expired and were not replaced yet are among them.
+std::uint64_t counters_held(std::span<const std::unique_ptr<EventLoop>> loops) {
+  std::uint64_t in = 0, out = 0;
+  for (const auto& loop : loops) {
+    const store::MemoryStoreMetrics& metrics = loop->store_metrics();
+    out += metrics.reused.value() + metrics.evicted.value() + metrics.emptied.value();
+    in += metrics.inserted.value();
+  }
+  return in > out ? in - out : 0;
+}
+
+}  // namespace
+
+std::string stats_page(const StatsSources& sources) {
+  Figures figures{sources.loops};
+  figures.add("uptime_seconds", static_cast<std::uint64_t>(sources.uptime.count()));
+  figures.add("event_loops", sources.loops.size());
+  figures.add("clock_steps", sources.clock.steps());
+  figures.add("accept_failures", sources.accept_failures);
+  std::size_t connections = 0;
+  for (const auto& loop : sources.loops) connections += loop->connections();
+  figures.add("connections_open", connections);
+  for (const auto& [name, cell] : kAdmissionMetrics) {
+    figures.add(fmt::format("connections_{}", name), (sources.admission.metrics().*cell).value());
+  }
+  figures.add("table_counters", counters_held(sources.loops));
+  figures.add("table_capacity_keys", sources.table_keys);
+  figures.add("table_bytes", sources.table.memory_bytes());
+
+  using Loop = const EventLoop&;
+  figures.add_sums("grpc_connections", kConnectionMetrics, [](Loop loop) -> auto& { return loop.grpc_connections(); });
+  figures.add_sums("http_connections", kConnectionMetrics, [](Loop loop) -> auto& { return loop.http_connections(); });
+  figures.add_sums("http2", transport::kHttp2Metrics, [](Loop loop) -> auto& { return loop.http2(); });
+  figures.add_sums("http1", transport::kHttp1Metrics, [](Loop loop) -> auto& { return loop.http1(); });
+  figures.add_sums("grpc", protocol::kEndpointMetrics, [](Loop loop) -> auto& { return loop.grpc(); });
+  figures.add_sums("http", protocol::kEndpointMetrics, [](Loop loop) -> auto& { return loop.http(); });
+  figures.add_sums("limiter", limiter::kStatistics, [](Loop loop) -> auto& { return loop.statistics(); });
+  figures.add_sums("table", store::kMemoryStoreMetrics, [](Loop loop) -> auto& { return loop.store_metrics(); });
+  for (const auto& rule : sources.rules.rules()) figures.add_rule(*rule);
+  return protocol::list_figures(figures.take());
+}
+
+}  // namespace penstock::server
