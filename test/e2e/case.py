@@ -20,8 +20,12 @@ class Case(unittest.TestCase):
 
     def keep(self, process):
         self.processes.append(process)
-        self.addCleanup(process.kill)
+        self.addCleanup(self._end, process)
         return process
+
+    def _end(self, process):
+        process.kill()
+        self.assertNotRegex(process.log(), "Sanitizer|runtime error:", "what a sanitizer found")
 
     def penstock(self, rules, name="penstock", options=()):
         return self.keep(Penstock(self.directory, name, rules, options=options))

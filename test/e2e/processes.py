@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import signal
@@ -19,6 +20,10 @@ class Settings:
     penstock: str = ""
     envoy: str = ""
     grpcurl: str = ""
+    h2spec: str = ""
+    grpc_go_client: str = ""
+    grpc_cpp_client: str = ""  # empty: not built, its tests are skipped
+    sanitized: bool = False  # the binary has a sanitizer: its memory and its speed say nothing
 
 
 settings = Settings()
@@ -62,6 +67,20 @@ class Process:
     def log(self):
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
+    def resident_bytes(self):
+        pages = int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def open_files(self, kind=""):
+        """Its open descriptors; `kind` is how the kernel's name for them begins, as `socket:`."""
+        count = 0
+        for entry in pathlib.Path(f"/proc/{self.pid}/fd").iterdir():
+            try:
+                count += os.readlink(entry).startswith(kind)
+            except FileNotFoundError:
+                pass  # closed meanwhile
+        return count
+
     def exit_code(self):
         """None while it runs; minus the signal's number when a signal ended it."""
         return self._child.poll()
@@ -94,24 +113,31 @@ class Process:
 
 
 class Penstock(Process):
-    """`penstock serve` on a folder of rules. `grpc_port` 0 takes any free port; a restart asks for the old one."""
+    """`penstock serve` on a folder of rules. `grpc_port` 0 takes any free port; a restart asks for the old one.
 
-    def __init__(self, directory, name, rules, *, grpc_port=0, options=()):
+    `environment`: variables that it gets besides those of the test.
+    """
+
+    def __init__(self, directory, name, rules, *, grpc_port=0, options=(), environment=()):
         folder = pathlib.Path(directory) / f"{name}-rules"
         folder.mkdir(exist_ok=True)
         for file, text in enumerate([rules] if isinstance(rules, str) else rules):
             (folder / f"rules{file}.yaml").write_text(text)
         self.rules = rules
         self.options = tuple(options)
-        super().__init__(name, [settings.penstock, "serve", "--rules", folder, "--grpc", f"{LOOPBACK}:{grpc_port}",
-                                "--http", f"{LOOPBACK}:0", *options], directory)
-        ready = self.wait_for(r"ready: grpc 127\.0\.0\.1:(\d+), http 127\.0\.0\.1:(\d+)")
-        self.grpc_port, self.http_port = int(ready[1]), int(ready[2])
+        self.environment = tuple(environment)
+        super().__init__(name, ["/usr/bin/env", *environment, settings.penstock, "serve", "--rules", folder,
+                                "--grpc", f"{LOOPBACK}:{grpc_port}", "--http", f"{LOOPBACK}:0",
+                                "--debug", f"{LOOPBACK}:0", *options], directory)
+        port = r"127\.0\.0\.1:(\d+)"
+        ready = self.wait_for(rf"ready: grpc {port}, http {port}, debug {port}")
+        self.grpc_port, self.http_port, self.debug_port = int(ready[1]), int(ready[2]), int(ready[3])
         self.grpc_address = f"{LOOPBACK}:{self.grpc_port}"
 
-    def restarted(self, name):
-        """A new process in the place of this one, which has ended."""
-        return Penstock(self.directory, name, self.rules, grpc_port=self.grpc_port, options=self.options)
+    def restarted(self, name, rules=None):
+        """A new process in the place of this one, which has ended; with other rules, if some are given."""
+        return Penstock(self.directory, name, rules or self.rules, grpc_port=self.grpc_port, options=self.options,
+                        environment=self.environment)
 
     def terminate(self):
         self.signal(signal.SIGTERM)

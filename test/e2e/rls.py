@@ -20,10 +20,9 @@ class Status:
 
 def encode(domain, descriptors, hits=0):
     """A RateLimitRequest; each descriptor is a list of (key, value)."""
-    message = text(1, domain)
-    for descriptor in descriptors:
-        message += text(2, b"".join(text(1, text(1, key) + text(2, value)) for key, value in descriptor))
-    return message + (varint(3 << 3) + varint(hits) if hits else b"")
+    described = (text(2, b"".join(text(1, text(1, key) + text(2, value)) for key, value in descriptor))
+                 for descriptor in descriptors)
+    return b"".join([text(1, domain), *described, varint(3 << 3) + varint(hits) if hits else b""])
 
 
 def decode(message):

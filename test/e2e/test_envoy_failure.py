@@ -1,5 +1,6 @@
 """Penstock goes away while Envoy has traffic: by a crash, and by an orderly stop."""
 
+import signal
 import time
 
 from case import Case
@@ -60,6 +61,22 @@ class EnvoyFailure(Case):
         away = [s for s in rich + poor if s.began > gone + 0.1 and s.ended < back - 0.1 and s.status != 500]
         self.assertEqual(away, [], "answered while no limiter was there")
         self.assertEqual(edge.rate_limit_stats()["failure_mode_allowed"], 0)
+
+    def test_a_storm_of_timeouts_costs_no_connection(self):
+        limiter = self.penstock(RULES)
+        edge = self.envoy(http_proxy(self.upstream().port, [limiter.grpc_port], POLICIES, timeout="0.02s"))
+        load = Load(edge.port, {"x-api-key": "rich"}, threads=8, per_second=800)
+        wait_until("answers under load", lambda: sum(bool(s.limited_by) for s in load.samples()) > 50)
+        for stall in range(1, 3):
+            limiter.signal(signal.SIGSTOP)
+            wait_until("timeouts", lambda n=200 * stall: edge.rate_limit_stats()["error"] > n, 20)
+            limiter.signal(signal.SIGCONT)
+            since = time.monotonic()
+            wait_until("answers again",
+                       lambda t=since: sum(s.began > t and bool(s.limited_by) for s in load.samples()) > 50)
+        self.assertEqual({s.status for s in load.stop()}, {200})
+        connections = edge.stats("cluster.penstock.upstream_cx_")
+        self.assertEqual((connections["total"], connections["destroy"]), (1, 0))
 
     def test_an_orderly_stop_costs_nothing_when_another_penstock_is_there(self):
         leaving = self.penstock(RULES, "leaving", options=["--drain-seconds", "2"])
