@@ -63,7 +63,7 @@ void warn_of_open_ports(const server::Server& server, const server::ServerSettin
   if (const auto http = server.http_address(); !server::is_loopback(http)) open.push_back("http " + to_string(http));
   if (open.empty()) return;
   spdlog::warn(
-      "open beyond this machine without mutual TLS: {}; whoever reaches that may give hits back (is_negative_hits): "
+      "open beyond this machine: {}; whoever reaches that may give hits back (is_negative_hits): "
       "let only proxies reach it, or refuse refunds with --allow-negative-hits false",
       fmt::join(open, ", "));
 }
@@ -76,7 +76,9 @@ void run(const ServeOptions& options) {
     spdlog::log(severity == Severity::error ? spdlog::level::err : spdlog::level::warn, "{}", to_string(error));
   });
   if (!loaded) {
-    spdlog::error("the rules have mistakes (above); nothing is served. `penstock check` reads them without serving");
+    spdlog::error(
+        "nothing is served: the rules cannot be used, for the reasons above; `penstock check` says the same without "
+        "serving");
     throw CLI::RuntimeError{kNo};
   }
   const auto opened = server::Server::open(settings, loaded->rules);
@@ -194,7 +196,7 @@ void add_serve(CLI::App& app) {
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("--log-level", options->log_level, "debug, info, warn or error")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->check(CLI::IsMember({"debug", "info", "warn", "warning", "error"}))
       ->type_name("LEVEL")
       ->capture_default_str();
   command->callback([options] { run(*options); });

@@ -48,7 +48,7 @@ void start_log(LogFormat format, spdlog::level::level_enum level) {
 Result<spdlog::level::level_enum> parse_log_level(std::string_view text) {
   if (text == "debug") return spdlog::level::debug;
   if (text == "info") return spdlog::level::info;
-  if (text == "warn") return spdlog::level::warn;
+  if (text == "warn" || text == "warning") return spdlog::level::warn;
   if (text == "error") return spdlog::level::err;
   return fail(ErrorCode::invalid_argument,
               fmt::format("log level '{}' is unknown; accepted are debug, info, warn and error", text));

@@ -27,6 +27,7 @@ TEST(LogGate, IsNotShutByAClockThatStepsBack) {
 
 TEST(LogLevel, IsOneOfFourWords) {
   EXPECT_EQ(parse_log_level("warn"), spdlog::level::warn);
+  EXPECT_EQ(parse_log_level("warning"), spdlog::level::warn) << "as the log itself writes it";
   ASSERT_FALSE(parse_log_level("loud"));
   EXPECT_NE(parse_log_level("loud").error().message.find("debug, info, warn and error"), std::string::npos);
 }

@@ -210,10 +210,17 @@ class Server::Impl {
     }
   }
 
+  static double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+  [[nodiscard]] std::string open_connections() const {
+    const std::size_t count = connections();
+    return fmt::format("{} connection{}", count, count == 1 ? "" : "s");
+  }
+
   void drain(const char* reason) {
     phase_ = Phase::draining;
-    spdlog::info("{}: health fails from now on; serving for another {} ms (--drain-seconds)", reason,
-                 settings_.drain.count());
+    spdlog::info("{}: health fails from now on; serving for another {:g} s (--drain-seconds)", reason,
+                 seconds(settings_.drain));
     for (const auto& loop : loops_) loop->set_serving(false);
     phase_timer_.expires_after(settings_.drain);
     phase_timer_.async_wait([this](boost::system::error_code error) {
@@ -225,8 +232,7 @@ class Server::Impl {
     phase_ = Phase::ending;
     grpc_listener_.close();
     http_listener_.close();
-    spdlog::info("ports closed; {} connections have {} ms to end (--grace-seconds)", connections(),
-                 settings_.grace.count());
+    spdlog::info("ports closed; {} get {:g} s to end (--grace-seconds)", open_connections(), seconds(settings_.grace));
     for (const auto& loop : loops_) loop->shut_down();
     grace_ends_ = std::chrono::steady_clock::now() + settings_.grace;
     await_connections();
@@ -236,7 +242,7 @@ class Server::Impl {
     const bool late = std::chrono::steady_clock::now() >= grace_ends_;
     if (connections() == 0 || late) {
       ended_in_time_ = connections() == 0;
-      if (!ended_in_time_) spdlog::warn("{} connections did not end in time and are closed", connections());
+      if (!ended_in_time_) spdlog::warn("closing {}: out of time", open_connections());
       finish();
       return;
     }

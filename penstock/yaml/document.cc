@@ -40,6 +40,12 @@ Mark place_of_byte(std::string_view text, std::size_t offset) {
           .column = static_cast<int>(before.size() - line_start) + 1};
 }
 
+bool is_tab(std::string_view text, Mark place) {
+  for (int line = 1; line < place.line; ++line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  const auto column = static_cast<std::size_t>(place.column);
+  return column >= 1 && column <= text.size() && text[column - 1] == '\t';
+}
+
 class Event {
  public:
   Event() = default;
@@ -144,6 +150,7 @@ Error Composer::syntax_error() const {
     const std::string from = begun == mark.line ? "" : fmt::format(" from line {}", begun);
     message = fmt::format("not YAML: {}{}: {}", parser_.context, from, problem);
   }
+  if (is_tab(text_, mark)) message += " (a tab; YAML is indented by spaces)";
   return refuse(mark, std::move(message)).error();
 }
 

@@ -102,7 +102,7 @@ TEST(Document, RefusesWhatIsNoYaml11WithThePlace) {
   };
   const std::vector<Case> table{
       {"a: 'b", "f:1:6", "while scanning a quoted scalar: found unexpected end of stream"},
-      {"a:\n\t- b", "f:2:1", "cannot start any token"},
+      {"a:\n\t- b", "f:2:1", "cannot start any token (a tab; YAML is indented by spaces)"},
       {"a: *", "f:1:5", "alias"},
       {"a: *b", "f:1:4", "unknown anchor 'b'"},
       {"a: &a [*a]", "f:1:8", "'a' contains itself"},
