@@ -42,11 +42,18 @@ server::Address address_of(const std::string& text, const char* option) {
   return *address;
 }
 
+std::optional<server::Address> debug_address_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto address = server::parse_address(text);
+  if (!address) throw CLI::ValidationError{"--debug", address.error().message + "; '' is for no debug port"};
+  return *address;
+}
+
 server::ServerSettings settings_of(const ServeOptions& options) {
   server::ServerSettings settings = options.settings;
   settings.grpc = address_of(options.grpc, "--grpc");
   settings.http = address_of(options.http, "--http");
-  settings.debug = options.debug.empty() ? std::nullopt : std::optional{address_of(options.debug, "--debug")};
+  settings.debug = debug_address_of(options.debug);
   settings.patience.request = std::chrono::seconds{options.request_seconds};
   settings.patience.idle = std::chrono::seconds{options.idle_seconds};
   settings.drain = std::chrono::seconds{options.drain_seconds};
@@ -125,13 +132,13 @@ void add_network_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command
       .add_option("--max-connections", options.settings.max_connections,
-                  "Connections on both ports together; further ones are closed at once")
+                  "Connections on both ports together, three quarters of them on one; further ones are closed")
       ->type_name("COUNT")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
       .add_option("--max-connections-per-address", options.settings.max_connections_per_address,
-                  "Of these from one IPv4 address, or one IPv6 network of 64 bits; 0 is no such limit")
+                  "Of these from one IPv4 address, or one IPv6 network of 64 bits; 0 is half of them")
       ->type_name("COUNT")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();

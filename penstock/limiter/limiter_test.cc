@@ -136,6 +136,7 @@ TEST_F(LimiterTest, IsOverWhenAnyDescriptorIsOverAndChargesTheOthersAllTheSame) 
   ask({{{{"user", "ann"}}}});
   const Kept third = ask({{{{"user", "ann"}}}, {{{"user", "bob"}}}});
   EXPECT_EQ(third.overall, Code::over_limit);
+  EXPECT_EQ(limiter_.statistics().over_limit_checks.value(), 1u);
   EXPECT_EQ(third.statuses[0].code, Code::over_limit);
   EXPECT_EQ(third.statuses[1].code, Code::ok);
   EXPECT_EQ(third.statuses[1].remaining, 0u) << "the original's windows are charged singly";

@@ -10,8 +10,12 @@
 
 namespace penstock::protocol {
 
-// The pages of a port for operators, over HTTP/1. As in envoyproxy/ratelimit "/" and every unknown path list the pages,
-// one "path: help" a line, with status 200. Any method is answered alike, a query is ignored.
+// The pages of a port for operators, over HTTP/1. "/" lists them, one "path: help" a line; a path that is none of them
+// is answered 404 with that list. Any method is answered alike, a query is ignored.
+//
+// A web page can make its reader's browser ask a port on loopback, by a name of its own that resolves to 127.0.0.1 (DNS
+// rebinding). So a Host that is neither `localhost` nor an IP address, with or without a port, is refused: 403. A
+// request without Host is none of a browser.
 //
 // Threading: Loop-owned.
 class DebugEndpoint {
@@ -33,7 +37,7 @@ class DebugEndpoint {
   void forget(const transport::Http1Server& /*connection*/) {}
 
  private:
-  [[nodiscard]] Reply reply_to(std::string_view path) const;
+  [[nodiscard]] Reply reply_to(const transport::Request& request) const;
 
   std::vector<Page> pages_;
   std::string index_;

@@ -1,5 +1,9 @@
 #include "penstock/protocol/debug_endpoint.h"
 
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,15 +15,20 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr Instant kNow = instant_from_unix_seconds(1'800'000'000);
 
 class DebugEndpointTest : public ::testing::Test {
  protected:
-  std::string get(std::string_view target) {
+  std::string get(std::string_view target, std::string_view host = "localhost:6070") {
     transport::Http1Server connection{{}};
-    EXPECT_TRUE(connection.receive("GET " + std::string{target} + " HTTP/1.1\r\nhost: x\r\n\r\n", kNow));
+    EXPECT_TRUE(connection.receive(fmt::format("GET {} HTTP/1.1\r\nhost: {}\r\n\r\n", target, host), kNow));
+    return serve(connection);
+  }
+
+  std::string serve(transport::Http1Server& connection) {
     endpoint_.serve(connection, kNow);
     return std::string{connection.output()};
   }
@@ -34,10 +43,42 @@ class DebugEndpointTest : public ::testing::Test {
 };
 
 TEST_F(DebugEndpointTest, ListsItsPagesWhereverElseOneAsks) {
-  for (const std::string_view target : {"/", "/debug", "/stats/", "/?x=1", "//stats"}) {
-    const std::string reply = get(target);
-    EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 OK\r\n")) << target;
-    EXPECT_THAT(reply, EndsWith("\r\n\r\n/healthz: 200 while it serves\n/stats: counters\n")) << target;
+  const struct {
+    std::string_view target, status;
+  } cases[] = {{"/", "200 OK"},
+               {"/?x=1", "200 OK"},
+               {"/debug", "404 Not Found"},
+               {"/stats/", "404 Not Found"},
+               {"//stats", "404 Not Found"}};
+  for (const auto& each : cases) {
+    const std::string reply = get(each.target);
+    EXPECT_THAT(reply, StartsWith(fmt::format("HTTP/1.1 {}\r\n", each.status))) << each.target;
+    EXPECT_THAT(reply, EndsWith("\r\n\r\n/healthz: 200 while it serves\n/stats: counters\n")) << each.target;
+  }
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(DebugEndpointTest, AnswersWhoAsksByAnAddressOrAsLocalhost) {
+  for (const std::string_view host : {"localhost", "LocalHost:6070", "localhost:", "127.0.0.1", "127.0.0.1:6070",
+                                      "192.0.2.7:16070", "[::1]", "[::1]:6070", "[fe80::1]:1", ""}) {
+    EXPECT_THAT(get("/stats", host), StartsWith("HTTP/1.1 200 OK\r\n")) << host;
+  }
+  transport::Http1Server old{{}};
+  EXPECT_TRUE(old.receive("GET /stats HTTP/1.0\r\n\r\n", kNow));
+  EXPECT_THAT(serve(old), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(DebugEndpointTest, RefusesWhoAsksByANameSinceThatMayBeAWebPage) {
+  for (const std::string_view host :
+       {"rebind.example", "rebind.example:6070", "localhost.example", "localhostt", "local", "127.0.0.1.example",
+        "127.0.0.1:6070:1", "127.0.0.1:x", "127.0.0.1:65536", "2130706433", "::1", "[::1", "[localhost]", "[127.0.0.1]",
+        "[::1]x", "[::1]x:1", "localhost, rebind.example", "user@localhost"}) {
+    for (const std::string_view target : {"/", "/stats", "/none"}) {
+      const std::string reply = get(target, host);
+      EXPECT_THAT(reply, StartsWith("HTTP/1.1 403 Forbidden\r\n")) << host;
+      EXPECT_THAT(reply, HasSubstr("\r\n\r\nrefused: the Host of the request is neither localhost nor an IP address"));
+      EXPECT_THAT(reply, Not(HasSubstr("rebind")));
+    }
   }
   EXPECT_EQ(asked_, 0);
 }

@@ -70,7 +70,7 @@ std::optional<std::string_view> message_of(transport::Http2Server& connection, c
 }  // namespace
 
 GrpcEndpoint::GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox)
-    : outbox_{outbox}, streams_{health_, outbox}, limiter_{limiter} {}
+    : outbox_{outbox}, streams_{health_, outbox, metrics_.streams_refused}, limiter_{limiter} {}
 
 std::span<const std::string_view> GrpcEndpoint::streaming_paths() noexcept { return kStreaming; }
 

@@ -72,11 +72,11 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   void answer_health(transport::Http2Server& connection, const transport::Request& request);
 
   Outbox& outbox_;
+  EndpointMetrics metrics_;
   Health health_;
   GrpcStreams streams_;
   WaitingReplies<transport::Http2Server> waiting_{kMaxWaiting};
   CheckBatch batch_;
-  EndpointMetrics metrics_;
   std::string reply_;                         // reused
   transport::Http2Server* served_ = nullptr;  // set while `serve` runs
   limiter::Limiter& limiter_;

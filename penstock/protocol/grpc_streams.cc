@@ -57,6 +57,7 @@ std::size_t GrpcStreams::answer_reflection(Open stream, const transport::Request
     if (frame.fault != FrameFault::none) {
       error = describe(frame.fault, left, request.grpc_encoding);
     } else if (questions == kMaxQuestionsAtOnce) {
+      refused_.add();
       error = {ErrorCode::resource_exhausted,
                fmt::format("more than {} questions at once; wait for answers", kMaxQuestionsAtOnce), std::nullopt};
     } else {
@@ -111,6 +112,7 @@ bool GrpcStreams::open(Open stream) {
   const auto of_peer = std::ranges::count(open_, stream.connection, &Open::connection);
   const bool peer_has_enough = of_peer >= static_cast<std::ptrdiff_t>(kMaxOpenPerConnection);
   if (open_.size() == kMaxOpen || peer_has_enough) {
+    refused_.add();
     respond_error(
         *stream.connection, stream.stream, ErrorCode::resource_exhausted,
         fmt::format("{} streams {}are open, which is the most", peer_has_enough ? kMaxOpenPerConnection : kMaxOpen,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/metrics/counter.h"
 #include "penstock/protocol/health.h"
 #include "penstock/protocol/outbox.h"
 #include "penstock/protocol/reflection.h"
@@ -14,9 +15,9 @@ namespace penstock::protocol {
 
 // The streaming methods: Watch of grpc.health.v1, and ServerReflectionInfo of grpc.reflection.v1 and v1alpha. Keeps the
 // streams that are open, at most kMaxOpen, and kMaxOpenPerConnection of one peer; a further one is answered
-// RESOURCE_EXHAUSTED.
+// RESOURCE_EXHAUSTED and counted in `refused`, as is one with more than kMaxQuestionsAtOnce.
 //
-// Threading: Loop-owned. Ownership: borrows health and outbox for its lifetime, connections until `forget`.
+// Threading: Loop-owned. Ownership: borrows what it is made with for its lifetime, connections until `forget`.
 class GrpcStreams {
  public:
   static constexpr std::size_t kMaxOpen = 4096;
@@ -24,7 +25,8 @@ class GrpcStreams {
   // Questions of one reflection stream in one read: each answer may be a thousand times its question's size.
   static constexpr std::size_t kMaxQuestionsAtOnce = 64;
 
-  GrpcStreams(const Health& health, Outbox& outbox) : health_{health}, outbox_{outbox} {}
+  GrpcStreams(const Health& health, Outbox& outbox, metrics::Counter& refused)
+      : health_{health}, outbox_{outbox}, refused_{refused} {}
 
   // A request as far as it has come; called again when more has come.
   void serve_watch(transport::Http2Server& connection, const transport::Request& request);
@@ -59,6 +61,7 @@ class GrpcStreams {
 
   const Health& health_;
   Outbox& outbox_;
+  metrics::Counter& refused_;
   std::vector<Open> open_;
   Reflection reflection_;
   std::string reply_;  // reused

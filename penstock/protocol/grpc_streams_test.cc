@@ -185,11 +185,13 @@ TEST_F(GrpcStreamsTest, RefusesStreamsBeyondTheMaximum) {
     watch();
   }
   EXPECT_FALSE(many.back()->answer());
+  EXPECT_EQ(endpoint_.metrics().streams_refused.value(), 0U);
   many.push_back(std::make_unique<GrpcPeers>(endpoint_));
   watch();
   const auto answer = many.back()->answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, "8") << answer->message;
+  EXPECT_EQ(endpoint_.metrics().streams_refused.value(), 1U);
 }
 
 TEST_F(GrpcStreamsTest, RefusesStreamsOfOneConnectionBeyondItsMaximum) {
@@ -204,6 +206,7 @@ TEST_F(GrpcStreamsTest, RefusesStreamsOfOneConnectionBeyondItsMaximum) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, "8");
   EXPECT_EQ(answer->message, "256 streams of this connection are open, which is the most");
+  EXPECT_EQ(endpoint_.metrics().streams_refused.value(), 1U);
 }
 
 TEST_F(GrpcStreamsTest, ReflectionAnswersQuestionAfterQuestion) {
@@ -243,6 +246,7 @@ TEST_F(GrpcStreamsTest, ReflectionEndsAtAFault) {
     ASSERT_TRUE(answer) << ::testing::PrintToString(each.body);
     EXPECT_EQ(answer->status, each.status) << answer->message;
   }
+  EXPECT_EQ(endpoint_.metrics().streams_refused.value(), 1U) << "too many questions at once";
 }
 
 }  // namespace

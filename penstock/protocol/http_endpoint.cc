@@ -1,5 +1,6 @@
 #include "penstock/protocol/http_endpoint.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -42,6 +43,11 @@ std::string with_single_slashes(std::string_view target) {
   return out;
 }
 
+// Whether it can be handed back as a location: browsers take a backslash for a slash, and what follows for a host.
+bool is_plain(std::string_view target) {
+  return std::ranges::all_of(target, [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
+}
+
 std::size_t bytes_of(std::span<const transport::Request> requests) {
   std::size_t bytes = 0;
   for (const transport::Request& request : requests) bytes += request.body.size();
@@ -74,7 +80,7 @@ void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport
     Reply reply{.status = serving_ ? 200 : 500, .content_type = kPlain, .body = serving_ ? "OK" : ""};
     return send(connection, request.stream, reply);
   }
-  if (path.contains("//")) {
+  if (path.contains("//") && is_plain(target)) {
     return send(connection, request.stream,
                 {.status = 301, .content_type = kPlain, .location = with_single_slashes(target)});
   }

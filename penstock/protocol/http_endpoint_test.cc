@@ -210,6 +210,13 @@ TEST_F(HttpEndpointTest, RedirectsDoubledSlashesAndKeepsTheQuery) {
   }
 }
 
+// Browsers read "/\\evil.example" as another host's address.
+TEST_F(HttpEndpointTest, RedirectsNobodyElsewhere) {
+  for (const std::string_view path : {"//\\evil.example/", "/\\//evil.example", "//caf\xc3\xa9"}) {
+    EXPECT_EQ(status_of(send(http("GET", path, ""))), "HTTP/1.1 404") << path;
+  }
+}
+
 TEST_F(HttpEndpointTest, AnswersPipelinedRequestsInOrderAndAsOneBatch) {
   const std::string replies =
       send(http("POST", "/json", ask("l1")) + http("GET", "/nothing", "") + http("POST", "/json", ask("l1")));

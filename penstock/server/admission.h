@@ -14,11 +14,13 @@ namespace penstock::server {
 
 struct AdmissionMetrics {
   metrics::Counter refused_for_count;    // --max-connections
+  metrics::Counter refused_for_port;     // a port's part of these
   metrics::Counter refused_for_address;  // --max-connections-per-address
 };
 
-inline constexpr std::array<metrics::Named<AdmissionMetrics>, 2> kAdmissionMetrics{{
+inline constexpr std::array<metrics::Named<AdmissionMetrics>, 3> kAdmissionMetrics{{
     {"refused_for_count", &AdmissionMetrics::refused_for_count},
+    {"refused_for_port", &AdmissionMetrics::refused_for_port},
     {"refused_for_address", &AdmissionMetrics::refused_for_address},
 }};
 static_assert(sizeof(AdmissionMetrics) == kAdmissionMetrics.size() * sizeof(metrics::Counter));
@@ -29,15 +31,27 @@ class Admission {
  public:
   struct Limits {
     std::size_t connections;
-    std::size_t connections_per_source;  // 0: no limit
+    std::size_t connections_per_source;  // 0: half of them
   };
 
-  explicit Admission(const Limits& limits) : limits_{limits}, sources_{limits.connections_per_source} {}
+  // No port takes all places: a health check still comes in where callers hold all theirs, and the other way round.
+  [[nodiscard]] static constexpr std::size_t most_on_one_port(std::size_t connections) noexcept {
+    return connections - connections / 4;
+  }
 
-  // `open` connections are there already. Where it is true and the source is counted, `leave` has to follow.
-  [[nodiscard]] bool enter(const Source& source, std::size_t open, Instant now);
+  explicit Admission(const Limits& limits)
+      : limits_{limits},
+        sources_{limits.connections_per_source > 0 ? limits.connections_per_source : (limits.connections + 1) / 2} {}
+
+  struct Open {
+    std::size_t all;
+    std::size_t on_port;
+  };
+
+  // `open` connections are there already. Where it is true, `leave` has to follow.
+  [[nodiscard]] bool enter(const Source& source, const Open& open, Instant now);
   void leave(const Source& source) { sources_.leave(source); }
-  [[nodiscard]] bool counts_sources() const noexcept { return sources_.is_set(); }
+  [[nodiscard]] std::size_t most() const noexcept { return limits_.connections; }
 
   [[nodiscard]] const AdmissionMetrics& metrics() const noexcept { return metrics_; }
 

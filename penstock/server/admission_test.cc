@@ -21,22 +21,41 @@ TEST(Source, IsAnAddressOrAnIpv6Network) {
 
 TEST(Admission, CountsConnectionsOfEachSource) {
   Admission admission{{.connections = 100, .connections_per_source = 2}};
-  EXPECT_TRUE(admission.enter(source("10.0.0.1"), 0, kNow));
-  EXPECT_TRUE(admission.enter(source("10.0.0.1"), 1, kNow));
-  EXPECT_FALSE(admission.enter(source("10.0.0.1"), 2, kNow));
-  EXPECT_TRUE(admission.enter(source("10.0.0.2"), 2, kNow));
+  EXPECT_TRUE(admission.enter(source("10.0.0.1"), {0, 0}, kNow));
+  EXPECT_TRUE(admission.enter(source("10.0.0.1"), {1, 1}, kNow));
+  EXPECT_FALSE(admission.enter(source("10.0.0.1"), {2, 2}, kNow));
+  EXPECT_TRUE(admission.enter(source("10.0.0.2"), {2, 2}, kNow));
   admission.leave(source("10.0.0.1"));
-  EXPECT_TRUE(admission.enter(source("10.0.0.1"), 2, kNow));
+  EXPECT_TRUE(admission.enter(source("10.0.0.1"), {2, 2}, kNow));
   EXPECT_EQ(admission.metrics().refused_for_address.value(), 1U);
   EXPECT_EQ(admission.metrics().refused_for_count.value(), 0U);
 }
 
-TEST(Admission, CountsAllConnectionsAndByDefaultNoSources) {
-  Admission admission{{.connections = 1000, .connections_per_source = 0}};
-  for (std::size_t open = 0; open < 1000; ++open) ASSERT_TRUE(admission.enter(source("10.0.0.1"), open, kNow));
-  EXPECT_FALSE(admission.enter(source("10.0.0.2"), 1000, kNow));
-  admission.leave(source("10.0.0.9"));
+TEST(Admission, CountsAllConnections) {
+  Admission admission{{.connections = 1000, .connections_per_source = 1000}};
+  for (std::size_t open = 0; open < 1000; ++open) {
+    ASSERT_TRUE(admission.enter(source("10.0.0.1"), {open, open / 2}, kNow)) << open;
+  }
+  EXPECT_FALSE(admission.enter(source("10.0.0.2"), {1000, 500}, kNow));
   EXPECT_EQ(admission.metrics().refused_for_count.value(), 1U);
+}
+
+TEST(Admission, GivesOneAddressHalfOfThePlacesUnlessTold) {
+  Admission admission{{.connections = 1001, .connections_per_source = 0}};
+  std::size_t open = 0;
+  while (open < 1001 && admission.enter(source("10.0.0.1"), {open, open / 2}, kNow)) ++open;
+  EXPECT_EQ(open, 501U);
+  EXPECT_TRUE(admission.enter(source("10.0.0.2"), {open, open / 2}, kNow));
+}
+
+TEST(Admission, LeavesAQuarterOfThePlacesToTheOtherPort) {
+  Admission admission{{.connections = 1000, .connections_per_source = 1000}};
+  std::size_t open = 0;
+  while (open < 1000 && admission.enter(source("10.0.0.1"), {open, open}, kNow)) ++open;
+  EXPECT_EQ(open, 750U);
+  EXPECT_EQ(admission.metrics().refused_for_port.value(), 1U);
+  EXPECT_TRUE(admission.enter(source("10.0.0.1"), {open, 0}, kNow));
+  EXPECT_EQ(Admission::most_on_one_port(1), 1U);
 }
 
 TEST(DescriptorLimit, LeavesRoomForWhatIsNoConnection) {

@@ -34,7 +34,9 @@ template <class Transport, class Endpoint>
 class Connection : public std::enable_shared_from_this<Connection<Transport, Endpoint>> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
-  static constexpr int kMaxReadsPerTurn = 4;  // then the loop's other connections have their turn
+  // After so many reads, or so much time, the loop's other connections have their turn.
+  static constexpr int kMaxReadsPerTurn = 4;
+  static constexpr Nanoseconds kLongestTurn = std::chrono::milliseconds{1};
   static constexpr std::chrono::seconds kFarewell{1};
 
   template <class Options>
@@ -142,7 +144,12 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
   void read() {
     reading_ = true;
     bool more = true;
-    for (int reads = 0; more && reads < kMaxReadsPerTurn; ++reads) more = read_once();
+    Nanoseconds turn_began{};
+    for (int reads = 0; more && reads < kMaxReadsPerTurn; ++reads) {
+      more = read_once();
+      if (reads == 0) turn_began = read_at_;
+      if (more && read_monotonic() - turn_began > kLongestTurn) break;
+    }
     reading_ = false;
     if (is_open() && (saying_farewell_ || transport_.wants_input())) read_when_ready();
   }
@@ -171,9 +178,9 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
 
   // Hands bytes to the transport and its requests to the endpoint.
   void take(std::string_view bytes) {
-    const Nanoseconds monotonic = read_monotonic();
-    const bool healthy = transport_.receive(bytes, Instant{monotonic});
-    endpoint_.serve(transport_, services_.clock.at(monotonic));
+    read_at_ = read_monotonic();
+    const bool healthy = transport_.receive(bytes, Instant{read_at_});
+    endpoint_.serve(transport_, services_.clock.at(read_at_));
     if (healthy || broken_) return;
     broken_ = true;
     start_farewell_timer();
@@ -212,7 +219,8 @@ class Connection : public std::enable_shared_from_this<Connection<Transport, End
   std::function<void(const Transport&)> on_closed_;
   bool awaiting_read_ = false;
   bool awaiting_write_ = false;
-  bool reading_ = false;     // inside `read`, which re-arms itself
+  bool reading_ = false;  // inside `read`, which re-arms itself
+  Nanoseconds read_at_{};
   bool peer_ended_ = false;  // the peer sends no more; what it is owed still goes out
   bool broken_ = false;      // the peer broke the protocol; the transport says what it is told
   bool saying_farewell_ = false;

@@ -12,7 +12,7 @@ DebugPort::DebugPort(boost::asio::io_context& io, const WallOffset& clock, const
       connections_{{.io = io,
                     .services = {.clock = clock, .read_buffer = read_buffer_},
                     .endpoint = endpoint_,
-                    .options = {.max_body_bytes = read_buffer_.size()},
+                    .options = {.max_body_bytes = kMaxBodyBytes},
                     .on_closed = [](const Source&) {}}},
       listener_{io, [this](int descriptor, const Source&) { accept(descriptor); }},
       sweep_{io, patience, [this, patience](Instant now) { connections_.expire(now, patience); }} {}
@@ -31,6 +31,7 @@ void DebugPort::close() {
 
 void DebugPort::accept(int descriptor) {
   if (connections_.size() >= kMaxConnections) {
+    refused_.add();
     ::close(descriptor);
   } else {
     connections_.adopt(descriptor, {});

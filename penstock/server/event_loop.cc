@@ -1,8 +1,12 @@
 #include "penstock/server/event_loop.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
 
 namespace penstock::server {
 namespace {
@@ -22,6 +26,7 @@ EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& cloc
     : read_buffer_(kReadBufferBytes),
       services_{.clock = clock, .read_buffer = read_buffer_},
       on_closed_{settings.on_closed},
+      held_{settings.max_held_bytes},
       store_{std::move(table)},
       limiter_{store_, settings.limiter},
       grpc_{limiter_, *this},
@@ -30,15 +35,16 @@ EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& cloc
                          .services = services_,
                          .endpoint = grpc_,
                          .options = http2_options(held_, http2_metrics_),
-                         .on_closed = [this](const Source& source) { closed(source); }}},
+                         .on_closed = [this](const Source& source) { closed(open_grpc_, source); }}},
       http_connections_{{.io = io_,
                          .services = services_,
                          .endpoint = http_,
                          .options = {.held = &held_, .metrics = &http1_metrics_},
-                         .on_closed = [this](const Source& source) { closed(source); }}},
+                         .on_closed = [this](const Source& source) { closed(open_http_, source); }}},
       sweep_{io_, settings.patience, [this, patience = settings.patience](Instant now) {
                grpc_connections_.expire(now, patience);
                http_connections_.expire(now, patience);
+               make_room();
              }} {
   // Asio makes a loop's epoll, event and timer descriptors with its first socket; now they are there, later they may
   // not be to be had.
@@ -55,9 +61,37 @@ void EventLoop::start() {
   thread_ = std::jthread{[this] { io_.run(); }};
 }
 
-void EventLoop::closed(const Source& source) {
-  connections_.fetch_sub(1, std::memory_order_relaxed);
+void EventLoop::closed(std::atomic<std::size_t>& open, const Source& source) {
+  open.fetch_sub(1, std::memory_order_relaxed);
   if (on_closed_) on_closed_(source);
+}
+
+// Where the budget was spent, those who hold most of it go, until half of it is free: everybody else gets
+// ByteAccount::kAlways until then, and all of it from then on.
+void EventLoop::make_room() {
+  if (!held_.take_refused() && !held_.overdrawn()) return;
+  struct Holder {
+    std::size_t bytes;
+    std::function<void()> cut;
+  };
+  std::vector<Holder> holders;
+  const auto list = [&](auto& connection) {
+    const std::size_t bytes = connection.transport().held_bytes();
+    if (bytes <= transport::ByteAccount::kAlways) return;
+    holders.push_back({.bytes = bytes, .cut = [one = connection.shared_from_this()] { one->close(); }});
+  };
+  grpc_connections_.for_each(list);
+  http_connections_.for_each(list);
+  std::ranges::sort(holders, std::greater{}, &Holder::bytes);
+  std::size_t cut = 0;
+  for (const Holder& holder : holders) {
+    if (held_.used() <= held_.most() / 2) break;
+    holder.cut();
+    ++cut;
+  }
+  cut_for_memory_.add(cut);
+  if (cut > 0)
+    spdlog::warn("{} connections were closed: they held most of the {} bytes that a loop may hold", cut, held_.most());
 }
 
 void EventLoop::end_as_told(const auto& connection) {
@@ -67,12 +101,12 @@ void EventLoop::end_as_told(const auto& connection) {
 }
 
 void EventLoop::adopt_grpc(int descriptor, const Source& source) {
-  connections_.fetch_add(1, std::memory_order_relaxed);
+  open_grpc_.fetch_add(1, std::memory_order_relaxed);
   boost::asio::post(io_, [this, descriptor, source] { end_as_told(grpc_connections_.adopt(descriptor, source)); });
 }
 
 void EventLoop::adopt_http(int descriptor, const Source& source) {
-  connections_.fetch_add(1, std::memory_order_relaxed);
+  open_http_.fetch_add(1, std::memory_order_relaxed);
   boost::asio::post(io_, [this, descriptor, source] { end_as_told(http_connections_.adopt(descriptor, source)); });
 }
 

@@ -32,6 +32,7 @@ namespace penstock::server {
 struct LoopSettings {
   limiter::LimiterOptions limiter;
   transport::Patience patience;
+  std::size_t max_held_bytes = 0;  // what the loop's connections may hold of requests and replies together
   std::function<void(const Source&)> on_closed;  // called on the loop's thread for each connection that was given
 };
 
@@ -42,9 +43,6 @@ struct LoopSettings {
 // rest is Loop-owned.
 class EventLoop final : private protocol::Outbox {
  public:
-  // What the loop's connections may hold of requests together.
-  static constexpr std::size_t kMaxHeldBytes = 256UL * 1024 * 1024;
-
   EventLoop(std::shared_ptr<store::Table> table, const WallOffset& clock, const LoopSettings& settings,
             std::shared_ptr<const rules::RuleSet> rules);
   ~EventLoop();
@@ -64,7 +62,9 @@ class EventLoop final : private protocol::Outbox {
   // Closes what is left and ends the thread.
   void stop();
 
-  [[nodiscard]] std::size_t connections() const noexcept { return connections_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t open_grpc() const noexcept { return open_grpc_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t open_http() const noexcept { return open_http_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t connections() const noexcept { return open_grpc() + open_http(); }
 
   // What was counted.
   [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
@@ -73,27 +73,31 @@ class EventLoop final : private protocol::Outbox {
   [[nodiscard]] const transport::Http1Metrics& http1() const noexcept { return http1_metrics_; }
   [[nodiscard]] const protocol::EndpointMetrics& grpc() const noexcept { return grpc_.metrics(); }
   [[nodiscard]] const protocol::EndpointMetrics& http() const noexcept { return http_.metrics(); }
+  // Connections that were closed since they held most while there was no room for others.
+  [[nodiscard]] const metrics::Counter& cut_for_memory() const noexcept { return cut_for_memory_; }
   [[nodiscard]] const ConnectionMetrics& grpc_connections() const noexcept { return grpc_connections_.metrics(); }
   [[nodiscard]] const ConnectionMetrics& http_connections() const noexcept { return http_connections_.metrics(); }
 
  private:
   using GrpcConnections = ConnectionTable<transport::Http2Server, protocol::GrpcEndpoint>;
   using HttpConnections = ConnectionTable<transport::Http1Server, protocol::HttpEndpoint>;
-  static constexpr std::size_t kReadBufferBytes = 256UL * 1024;
+  static constexpr std::size_t kReadBufferBytes = 64UL * 1024;
 
   // Output that appeared outside of a connection's own turn is written once, at the end of the loop's turn.
   void flush(transport::Http2Server& connection) override;
   void flush(transport::Http1Server& connection) override;
   void write_at_end_of_turn();
   void end_as_told(const auto& connection);
-  void closed(const Source& source);
+  void closed(std::atomic<std::size_t>& open, const Source& source);
+  void make_room();
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{io_.get_executor()};
   std::vector<char> read_buffer_;
   LoopServices services_;
   std::function<void(const Source&)> on_closed_;
-  transport::ByteBudget held_{kMaxHeldBytes};
+  transport::ByteBudget held_;
+  metrics::Counter cut_for_memory_;
   transport::Http2Metrics http2_metrics_;
   transport::Http1Metrics http1_metrics_;
   store::MemoryStore store_;
@@ -106,7 +110,8 @@ class EventLoop final : private protocol::Outbox {
   bool write_posted_ = false;
   bool draining_ = false;
   bool shutting_down_ = false;
-  std::atomic<std::size_t> connections_{0};  // relaxed: a load figure, and a hint when waiting for the end
+  std::atomic<std::size_t> open_grpc_{0};  // given to the loop and not closed
+  std::atomic<std::size_t> open_http_{0};
   std::jthread thread_;
 };
 

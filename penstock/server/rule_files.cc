@@ -1,9 +1,9 @@
 #include "penstock/server/rule_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -67,7 +67,12 @@ void read(const fs::path& path, std::vector<rules::Source>& sources, std::vector
     return;
   }
   std::ifstream file{path, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  std::string text;
+  std::array<char, 64UL * 1024> part;
+  do {
+    file.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  } while (file && text.size() <= kMaxRuleFileBytes);
   if (!file.is_open() || file.bad()) {
     errors.push_back(unreadable(path, std::generic_category().message(errno)));
     return;

@@ -64,6 +64,13 @@ TEST(RuleFiles, ThatCannotBeReadAreAllNamed) {
   EXPECT_NE(to_string(sources.error()[0]).find("none.yaml: cannot be read"), std::string::npos);
 }
 
+TEST(RuleFiles, ThatFailWhileTheyAreReadAreNamedToo) {
+  const auto sources = read_rule_files(std::array<fs::path, 1>{"/proc/self/mem"});
+  ASSERT_FALSE(sources);
+  EXPECT_NE(to_string(sources.error()[0]).find("/proc/self/mem: cannot be read: Input/output error"), std::string::npos)
+      << to_string(sources.error()[0]);
+}
+
 TEST(RuleFiles, OneThatCannotBeReadHidesNoOther) {
   const Folder folder;
   folder.write("good.yaml", "text");

@@ -21,6 +21,7 @@
 #include "penstock/server/debug_port.h"
 #include "penstock/server/descriptor_limit.h"
 #include "penstock/server/event_loop.h"
+#include "penstock/server/heap.h"
 #include "penstock/server/listener.h"
 #include "penstock/server/stats_page.h"
 
@@ -30,6 +31,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds kClockInterval{1'000};
+constexpr std::uint64_t kLooksPerMinute = 60;
 constexpr std::chrono::milliseconds kEndPoll{10};
 
 HashKey random_key() {
@@ -64,14 +66,19 @@ class Server::Impl {
         admission_{{.connections = most_connections(settings),
                     .connections_per_source = settings.max_connections_per_address}},
         grpc_listener_{io_,
-                       [this](int descriptor, const Source& from) { place(descriptor, from, &EventLoop::adopt_grpc); }},
-        http_listener_{
-            io_, [this](int descriptor, const Source& from) { place(descriptor, from, &EventLoop::adopt_http); }} {
-    const LoopSettings loop = {.limiter = {.counter_key = random_key(),
-                                           .near_limit_ratio = settings.near_limit_ratio,
-                                           .allow_negative_hits = settings.allow_negative_hits},
-                               .patience = settings.patience,
-                               .on_closed = when_closed()};
+                       [this](int descriptor, const Source& from) {
+                         place(descriptor, from, &EventLoop::open_grpc, &EventLoop::adopt_grpc);
+                       }},
+        http_listener_{io_, [this](int descriptor, const Source& from) {
+                         place(descriptor, from, &EventLoop::open_http, &EventLoop::adopt_http);
+                       }} {
+    const LoopSettings loop = {
+        .limiter = {.counter_key = random_key(),
+                    .near_limit_ratio = settings.near_limit_ratio,
+                    .allow_negative_hits = settings.allow_negative_hits},
+        .patience = settings.patience,
+        .max_held_bytes = settings.max_held_bytes / loop_count(settings.threads),
+        .on_closed = [this](const Source& source) { asio::post(io_, [this, source] { admission_.leave(source); }); }};
     for (unsigned i = 0; i < loop_count(settings.threads); ++i) {
       loops_.push_back(std::make_unique<EventLoop>(table, clock_, loop, rules));
     }
@@ -109,26 +116,22 @@ class Server::Impl {
  private:
   enum class Phase : std::uint8_t { serving, draining, ending, done };
 
-  [[nodiscard]] std::size_t connections() const {
+  using OpenOnPort = std::size_t (EventLoop::*)() const noexcept;
+
+  [[nodiscard]] std::size_t connections(OpenOnPort open = &EventLoop::connections) const {
     std::size_t sum = 0;
-    for (const auto& loop : loops_) sum += loop->connections();
+    for (const auto& loop : loops_) sum += ((*loop).*open)();
     return sum;
   }
 
   // Connections are few and live long, so each goes to the loop that has the fewest.
-  void place(int descriptor, const Source& from, void (EventLoop::*adopt)(int, const Source&)) {
-    if (!admission_.enter(from, connections(), clock_.at(read_monotonic()))) {
+  void place(int descriptor, const Source& from, OpenOnPort open, void (EventLoop::*adopt)(int, const Source&)) {
+    if (!admission_.enter(from, {.all = connections(), .on_port = connections(open)}, clock_.at(read_monotonic()))) {
       ::close(descriptor);
       return;
     }
     const auto& loop = *std::ranges::min_element(loops_, {}, [](const auto& each) { return each->connections(); });
     ((*loop).*adopt)(descriptor, from);
-  }
-
-  // Sources are counted here, so a loop sends word of each connection that ends; where none are, it need not.
-  [[nodiscard]] std::function<void(const Source&)> when_closed() {
-    if (!admission_.counts_sources()) return {};
-    return [this](const Source& source) { asio::post(io_, [this, source] { admission_.leave(source); }); };
   }
 
   void open_debug_port(const Address& address) {
@@ -159,7 +162,9 @@ class Server::Impl {
                        .admission = admission_,
                        .clock = clock_,
                        .accept_failures = grpc_listener_.failures() + http_listener_.failures(),
-                       .uptime = uptime});
+                       .uptime = uptime,
+                       .debug_accept_failures = debug_ ? debug_->accept_failures() : 0,
+                       .debug_connections_refused = debug_ ? debug_->refused() : 0});
   }
 
   [[nodiscard]] protocol::DebugEndpoint::Reply health() const {
@@ -196,6 +201,7 @@ class Server::Impl {
                      step > Nanoseconds::zero() ? "forward" : "back",
                      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::abs(step)).count());
       }
+      if (++clock_looks_ % kLooksPerMinute == 0) return_freed_memory();
       watch_clock();
     });
   }
@@ -266,6 +272,7 @@ class Server::Impl {
   const std::shared_ptr<store::Table> table_;
   const std::shared_ptr<const rules::RuleSet> rules_;
   Admission admission_;
+  std::uint64_t clock_looks_ = 0;
   asio::io_context io_{1};
   std::vector<std::unique_ptr<EventLoop>> loops_;
   Listener grpc_listener_;

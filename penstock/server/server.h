@@ -19,10 +19,12 @@ struct ServerSettings {
   unsigned threads = 0;                                       // event loops; 0: one a core
   std::uint64_t table_keys = 1'000'000;                       // counters that the embedded store can hold
   std::optional<Address> debug = Address{"127.0.0.1", 6070};  // nothing: no debug port
-  std::size_t max_connections = 10'000;                       // both ports together; further ones are closed at once
-  std::size_t max_connections_per_address = 0;                // of these from one address; 0: no such limit
-  transport::Patience patience;                               // with peers
-  std::chrono::milliseconds drain{5'000};                     // after SIGTERM: health fails, requests are still taken
+  std::size_t max_connections = 10'000;         // both ports together, three quarters of them on one; others are closed
+  std::size_t max_connections_per_address = 0;  // of these from one address; 0: half of them
+  // What all connections together may hold of requests and replies; each loop has its part.
+  std::size_t max_held_bytes = std::size_t{512} * 1024 * 1024;
+  transport::Patience patience;             // with peers
+  std::chrono::milliseconds drain{5'000};   // after SIGTERM: health fails, requests are still taken
   std::chrono::milliseconds grace{10'000};  // then: connections are asked to end, and closed after this
   float near_limit_ratio = 0.8F;    // share of a limit from which on hits count as near it, in statistics; at least 0
   bool allow_negative_hits = true;  // callers may give hits back

@@ -37,7 +37,7 @@ ServerSettings impatient() {
 }
 
 std::string get(const Address& server, std::string_view path) {
-  return reply_to(server, fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path));
+  return reply_to(server, fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path));
 }
 
 std::string figure(const Address& debug, std::string_view name) {
@@ -106,6 +106,29 @@ TEST(ServerBounds, OneAddressMayBeGivenSoManyConnections) {
   } while (error);
 }
 
+// Everybody else is served all the time: a little is granted always, and who holds most makes room for the rest.
+TEST(ServerBounds, WhoHoldsMostMakesRoomForOthers) {
+  ServerSettings settings;
+  settings.threads = 1;
+  settings.max_held_bytes = std::size_t{1024} * 1024;
+  Running server{settings};
+  boost::asio::io_context io;
+  const std::string half =
+      "POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n" + std::string(900'000, ' ');
+  std::vector<tcp::socket> greedy;
+  for (int i = 0; i < 3; ++i) {
+    greedy.emplace_back(io);
+    greedy.back().connect({boost::asio::ip::make_address(server.http.host), server.http.port});
+    boost::system::error_code closed;
+    boost::asio::write(greedy.back(), boost::asio::buffer(half), closed);
+    EXPECT_THAT(get(server.http, "/healthcheck"), StartsWith("HTTP/1.1 200"));
+    ask(server.grpc, "modest");
+  }
+  while (figure(server.debug, "penstock_connections_cut_for_memory") == "0") {
+  }
+  EXPECT_THAT(get(server.http, "/healthcheck"), StartsWith("HTTP/1.1 200"));
+}
+
 TEST(DebugPort, ShowsWhatIsLoadedAndWhatWasCounted) {
   Running server;
   ask(server.grpc, "a-secret-key");
@@ -120,12 +143,24 @@ TEST(DebugPort, ShowsWhatIsLoadedAndWhatWasCounted) {
   EXPECT_THAT(get(server.debug, "/stats"), Not(HasSubstr("secret")));
 }
 
+TEST(DebugPort, ShowsNoFigureThatCannotRise) {
+  Running server;
+  for (const std::string_view name :
+       {"penstock_grpc_expired", "penstock_grpc_oversize", "penstock_grpc_streams_refused",
+        "penstock_http_waiting_refused", "penstock_debug_accept_failures"}) {
+    EXPECT_EQ(figure(server.debug, name), "0") << name;
+  }
+  for (const std::string_view name : {"penstock_http_expired", "penstock_http_oversize"}) {
+    EXPECT_EQ(figure(server.debug, name), "none") << name;
+  }
+}
+
 TEST(DebugPort, SaysThatItIsHealthyAndListsItsPagesElsewhere) {
   Running server;
   EXPECT_THAT(get(server.debug, "/healthz"), AllOf(StartsWith("HTTP/1.1 200 OK"), EndsWith("\r\n\r\nok")));
-  for (const std::string_view path : {"/", "/debug/pprof/"}) {
-    EXPECT_THAT(get(server.debug, path), AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr("\n/rlconfig: the limits")));
-  }
+  EXPECT_THAT(get(server.debug, "/"), AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr("\n/rlconfig: the limits")));
+  EXPECT_THAT(get(server.debug, "/debug/pprof/"),
+              AllOf(StartsWith("HTTP/1.1 404 Not Found"), HasSubstr("\n/rlconfig: the limits")));
 }
 
 TEST(DebugPort, ThatCannotBeOpenedIsDoneWithout) {
@@ -154,6 +189,10 @@ TEST(DebugPort, ClosesConnectionsBeyondTheMost) {
   std::array<char, 1> byte{};
   boost::asio::read(more, boost::asio::buffer(byte), error);
   EXPECT_TRUE(error);
+  idle.clear();
+  std::string refused;  // the server learns in its own time that they have gone
+  while (refused.empty() || refused == "none") refused = figure(server.debug, "penstock_debug_connections_refused");
+  EXPECT_NE(refused, "0");
 }
 
 }  // namespace

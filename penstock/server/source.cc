@@ -23,7 +23,7 @@ std::size_t SourceLimit::Hash::operator()(const Source& source) const noexcept {
 }
 
 bool SourceLimit::enter(const Source& source) {
-  if (!is_set()) return true;
+  if (most_ == 0) return false;
   std::size_t& open = open_[source];
   if (open == most_) return false;
   ++open;
@@ -31,7 +31,6 @@ bool SourceLimit::enter(const Source& source) {
 }
 
 void SourceLimit::leave(const Source& source) {
-  if (!is_set()) return;
   const auto found = open_.find(source);
   PENSTOCK_CHECK(found != open_.end());
   if (--found->second == 0) open_.erase(found);

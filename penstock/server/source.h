@@ -22,10 +22,9 @@ struct Source {
 // Counts connections by source and says when one has enough. Threading: Externally synchronised.
 class SourceLimit {
  public:
-  // 0: no limit, and nothing is counted.
   explicit SourceLimit(std::size_t most) : most_{most} {}
 
-  [[nodiscard]] bool is_set() const noexcept { return most_ > 0; }
+  [[nodiscard]] std::size_t most() const noexcept { return most_; }
   // Counts the connection, or is false when its source has `most` already.
   [[nodiscard]] bool enter(const Source& source);
   // Requires: `enter` was true for it.

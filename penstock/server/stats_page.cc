@@ -66,9 +66,15 @@ std::string stats_page(const StatsSources& sources) {
   figures.add("event_loops", sources.loops.size());
   figures.add("clock_steps", sources.clock.steps());
   figures.add("accept_failures", sources.accept_failures);
+  figures.add("debug_accept_failures", sources.debug_accept_failures);
+  figures.add("debug_connections_refused", sources.debug_connections_refused);
   std::size_t connections = 0;
   for (const auto& loop : sources.loops) connections += loop->connections();
   figures.add("connections_open", connections);
+  figures.add("connections_most", sources.admission.most());
+  std::uint64_t cut_for_memory = 0;
+  for (const auto& loop : sources.loops) cut_for_memory += loop->cut_for_memory().value();
+  figures.add("connections_cut_for_memory", cut_for_memory);
   for (const auto& [name, cell] : kAdmissionMetrics) {
     figures.add(fmt::format("connections_{}", name), (sources.admission.metrics().*cell).value());
   }
@@ -81,8 +87,8 @@ std::string stats_page(const StatsSources& sources) {
   figures.add_sums("http_connections", kConnectionMetrics, [](Loop loop) -> auto& { return loop.http_connections(); });
   figures.add_sums("http2", transport::kHttp2Metrics, [](Loop loop) -> auto& { return loop.http2(); });
   figures.add_sums("http1", transport::kHttp1Metrics, [](Loop loop) -> auto& { return loop.http1(); });
-  figures.add_sums("grpc", protocol::kEndpointMetrics, [](Loop loop) -> auto& { return loop.grpc(); });
-  figures.add_sums("http", protocol::kEndpointMetrics, [](Loop loop) -> auto& { return loop.http(); });
+  figures.add_sums("grpc", protocol::kGrpcEndpointMetrics, [](Loop loop) -> auto& { return loop.grpc(); });
+  figures.add_sums("http", protocol::kHttpEndpointMetrics, [](Loop loop) -> auto& { return loop.http(); });
   figures.add_sums("limiter", limiter::kStatistics, [](Loop loop) -> auto& { return loop.statistics(); });
   figures.add_sums("table", store::kMemoryStoreMetrics, [](Loop loop) -> auto& { return loop.store_metrics(); });
   for (const auto& rule : sources.rules.rules()) figures.add_rule(*rule);

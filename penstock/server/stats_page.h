@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ struct StatsSources {
   const WallOffset& clock;
   std::uint64_t accept_failures;
   std::chrono::seconds uptime;
+  std::uint64_t debug_accept_failures = 0;
+  std::uint64_t debug_connections_refused = 0;
 };
 
 // Every counter of the process, summed over its loops: a line "penstock_... value" each, sorted. Values are read while

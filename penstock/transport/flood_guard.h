@@ -38,8 +38,10 @@ struct FloodLimits {
 //     each stream.
 //   - An abort is a stream that ends before its request is whole, by the peer's reset or by ours since it is malformed
 //     or refused. It made us work for nothing, so there is a budget.
-//   - An idle frame moves nothing: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, DATA without a byte, a reset too many. Its
-//     budget also grows with the peer's work, since windows have to be opened.
+//   - An idle frame moves nothing: PING, SETTINGS, WINDOW_UPDATE, an empty DATA frame, a reset too many. Its budget
+//   also
+//     grows with the peer's work, since windows have to be opened. Frames that nghttp2 drops unread (PRIORITY, unknown
+//     types, mere padding) cost less than their bytes and are not counted.
 //
 // Each method that takes `now` is false when the budget is spent: the peer floods. Pure. Threading: Loop-owned.
 class FloodGuard {

@@ -15,6 +15,7 @@ struct Http1Exchange {
   Instant began;
   std::string method;
   std::string path;
+  std::string host;
   std::string content_type;
   std::string grpc_timeout;
   std::string grpc_encoding;
@@ -29,6 +30,7 @@ struct Http1Exchange {
     return {.stream = stream,
             .method = method,
             .path = path,
+            .host = host,
             .content_type = content_type,
             .grpc_timeout = grpc_timeout,
             .grpc_encoding = grpc_encoding,
@@ -40,7 +42,7 @@ struct Http1Exchange {
 
   // As new; each string keeps its memory up to `retained` bytes.
   void forget(std::size_t retained) {
-    for (std::string* text : {&method, &path, &content_type, &grpc_timeout, &grpc_encoding, &body, &reply}) {
+    for (std::string* text : {&method, &path, &host, &content_type, &grpc_timeout, &grpc_encoding, &body, &reply}) {
       text->clear();
       if (text->capacity() > retained) text->shrink_to_fit();
     }

@@ -55,7 +55,10 @@ void Http1Parser::on_field_impl(Field field, Text name, Text value, Error& error
   if (is_header_done()) return;  // a trailer
   const auto keep = [value](std::string& into) { into.assign(value.data(), value.size()); };
   switch (field) {
-    case Field::host: ++hosts_; break;
+    case Field::host:
+      ++hosts_;
+      keep(exchange_.host);
+      break;
     case Field::content_type: keep(exchange_.content_type); break;
     case Field::expect: expects_continue_ = boost::beast::iequals(value, "100-continue"); break;
     case Field::transfer_encoding:

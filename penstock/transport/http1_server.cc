@@ -19,5 +19,6 @@ bool Http1Server::wants_input() const noexcept { return session_->wants_input();
 bool Http1Server::paused() const noexcept { return session_->paused(); }
 bool Http1Server::finished() const noexcept { return session_->finished(); }
 std::size_t Http1Server::open_streams() const noexcept { return session_->open_streams(); }
+std::size_t Http1Server::held_bytes() const noexcept { return session_->held_bytes(); }
 
 }  // namespace penstock::transport

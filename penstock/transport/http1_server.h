@@ -73,6 +73,8 @@ class Http1Server {
   [[nodiscard]] bool paused() const noexcept;
   [[nodiscard]] bool finished() const noexcept;
   [[nodiscard]] std::size_t open_streams() const noexcept;  // requests not answered yet
+  // Of requests and replies, with the output that was left unread.
+  [[nodiscard]] std::size_t held_bytes() const noexcept;
 
  private:
   class Session;

@@ -19,7 +19,7 @@ bool Http1Server::Session::receive(std::string_view bytes, Instant now) {
 
   now_ = now;
   read(bytes);
-  if (!account_for(held_bytes())) refuse(503, &Http1Metrics::held_bytes_refused);
+  if (!may_go_on_reading()) refuse(503, &Http1Metrics::held_bytes_refused);
   return !failed_;
 }
 
@@ -45,14 +45,13 @@ void Http1Server::Session::read(std::string_view bytes) {
   }
 }
 
-// False when the loop's budget does not have so much more.
-bool Http1Server::Session::account_for(std::size_t held) noexcept {
-  if (options_.held == nullptr) return true;
-  if (held > accounted_bytes_ && !options_.held->fits(held - accounted_bytes_)) return false;
-  options_.held->give_back(accounted_bytes_);
-  options_.held->take(held);
-  accounted_bytes_ = held;
-  return true;
+// False when a request is here in part, and the loop's budget does not have room for it. Whole ones are answered in
+// this turn, and no more than one read brings are held for that long.
+bool Http1Server::Session::may_go_on_reading() noexcept {
+  const std::size_t held = bytes_to_hold();
+  const bool fits = held <= account_.held() || account_.may_take(held - account_.held()) == ByteAccount::Answer::yes;
+  account_.hold(held);
+  return fits || (!reading_ && unparsed_.empty());
 }
 
 void Http1Server::Session::parse(std::string_view& bytes) {
@@ -195,7 +194,7 @@ bool Http1Server::Session::expire(Instant now, const Patience& patience) {
     return false;
   }
   forget_last_turn();
-  static_cast<void>(account_for(held_bytes()));
+  account_.hold(bytes_to_hold());
   if (reading_ended_) return true;
   const bool owes_request = parser_.has_value() && open_.empty() && output_.empty();
   if (owes_request && awaited_stream_ != reading_->stream) {
@@ -217,7 +216,7 @@ bool Http1Server::Session::expire(Instant now, const Patience& patience) {
 
 bool Http1Server::Session::wants_input() const noexcept {
   return !reading_ended_ && open_.size() < kMaxPipelined && held_body_bytes_ <= options_.max_body_bytes &&
-         output_.size() < options_.max_unsent_bytes;
+         output_.size() < options_.max_unsent_bytes && !account_.overdrawn();
 }
 
 }  // namespace penstock::transport

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "penstock/base/instant.h"
+#include "penstock/transport/byte_budget.h"
 #include "penstock/transport/http1_exchange.h"
 #include "penstock/transport/http1_parser.h"
 #include "penstock/transport/http1_server.h"
@@ -20,8 +22,9 @@ namespace penstock::transport {
 // What stands behind Http1Server.
 class Http1Server::Session {
  public:
-  explicit Session(const Http1Options& options) : options_{options} {}
-  ~Session() { account_for(0); }
+  explicit Session(const Http1Options& options)
+      : options_{options}, account_{options.held, std::numeric_limits<std::size_t>::max()} {}
+  ~Session() = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -32,7 +35,11 @@ class Http1Server::Session {
   void announce_end() noexcept { announced_ = true; }
   [[nodiscard]] bool expire(Instant now, const Patience& patience);
   [[nodiscard]] std::string_view output() const noexcept { return output_.unsent(); }
-  void written(std::size_t size) { output_.written(size); }
+  void written(std::size_t size) {
+    output_.written(size);
+    account_.hold(bytes_to_hold());
+  }
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return account_.held(); }
   [[nodiscard]] bool wants_input() const noexcept;
   [[nodiscard]] bool paused() const noexcept { return paused_ && !reading_ended_; }
   [[nodiscard]] bool finished() const noexcept { return closed_ && output_.empty(); }
@@ -52,10 +59,11 @@ class Http1Server::Session {
   void count(Count which) noexcept {
     if (options_.metrics != nullptr) (options_.metrics->*which).add();
   }
-  [[nodiscard]] std::size_t held_bytes() const noexcept {
-    return unparsed_.size() + held_body_bytes_ + retired_bytes_ + (reading_ ? reading_->body.size() : 0);
+  [[nodiscard]] std::size_t bytes_to_hold() const noexcept {
+    return unparsed_.size() + held_body_bytes_ + retired_bytes_ + output_.size() +
+           (reading_ ? reading_->body.size() : 0);
   }
-  bool account_for(std::size_t held) noexcept;
+  [[nodiscard]] bool may_go_on_reading() noexcept;
   void trim();
   void send_due_replies();
   void send_due_continue();
@@ -73,7 +81,7 @@ class Http1Server::Session {
   bool closed_ = false;  // the last reply is in the output
   std::size_t held_body_bytes_ = 0;
   std::size_t retired_bytes_ = 0;
-  std::size_t accounted_bytes_ = 0;  // drawn from the loop's budget
+  ByteAccount account_;
   std::int32_t awaited_stream_ = 0;  // whose rest `request_wait_` waits for
   Wait request_wait_;
   std::int32_t served_ = 0;  // the last stream when `expire` was called last

@@ -75,8 +75,10 @@ int Http2Callbacks::begin_headers(nghttp2_session*, const nghttp2_frame* frame, 
 
 int Http2Callbacks::header(nghttp2_session*, const nghttp2_frame*, const std::uint8_t* name, std::size_t name_size,
                            const std::uint8_t* value, std::size_t value_size, std::uint8_t, void* user) {
-  session_of(user).on_field(text_of(name, name_size), text_of(value, value_size));
-  return 0;
+  // nghttp2 then resets the stream, and reads the rest of the list for its table alone.
+  return session_of(user).on_field(text_of(name, name_size), text_of(value, value_size))
+             ? 0
+             : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 int Http2Callbacks::frame_received(nghttp2_session*, const nghttp2_frame* frame, void* user) {

@@ -10,11 +10,14 @@ bool Http2Server::Session::expire(Instant now, const Patience& patience) {
     return false;
   }
   forget_last_turn();
-  trim_when_idle(now, patience);
+  account_output();
+  const bool idle = open_ == 0 && opened_ == opened_then_;
+  opened_then_ = opened_;
+  if (idle_wait_.over(idle, now, patience.request)) trim();
   if (broken_) return true;
   if (preface_wait_.over(!met_, now, patience.request)) {
     cut(NGHTTP2_SETTINGS_TIMEOUT, &Http2Metrics::cut_for_preface);
-  } else if (unused_wait_.over(opened_ == 0 && ending_ == Ending::no, now, patience.unused)) {
+  } else if (unused_wait_.over(idle && ending_ == Ending::no, now, patience.unused)) {
     count(&Http2Metrics::ended_unused);
     shut_down();
     shut_down();
@@ -25,10 +28,7 @@ bool Http2Server::Session::expire(Instant now, const Patience& patience) {
 }
 
 // What a burst needed is not kept by a connection that is used no more; there may be thousands of those.
-void Http2Server::Session::trim_when_idle(Instant now, const Patience& patience) {
-  const bool idle = open_ == 0 && opened_ == opened_then_;
-  opened_then_ = opened_;
-  if (!idle_wait_.over(idle, now, patience.request)) return;
+void Http2Server::Session::trim() {
   streams_.trim();
   memory_.trim();
   output_.trim();

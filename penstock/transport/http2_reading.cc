@@ -9,11 +9,19 @@ namespace penstock::transport {
 
 void Http2Server::Session::on_begin_headers(std::int32_t id, bool request) {
   heading_ = nullptr;
+  list_bytes_ = 0;
   if (!request) return;  // trailers of a request say nothing that is asked for
+  // Refused, not answered: an answer would have to wait for the rest of the request, and hold what there is no room
+  // for.
+  if (!may_hold(Http2Stream::kOverheadBytes)) {
+    PENSTOCK_CHECK(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM) == 0);
+    return;
+  }
   Http2Stream* stream = streams_.take();
   PENSTOCK_CHECK(nghttp2_session_set_stream_user_data(session_.get(), id, stream) == 0);
   stream->id = id;
   stream->began = now_;
+  account(*stream);
   ++open_;
   ++opened_;
   guard_.on_stream();
@@ -21,13 +29,19 @@ void Http2Server::Session::on_begin_headers(std::int32_t id, bool request) {
   heading_ = current_ = stream;
 }
 
-void Http2Server::Session::on_field(std::string_view name, std::string_view value) {
-  if (heading_ == nullptr || heading_->headers_oversize) return;
+// A list of small references to a large entry of the compression table is a hundred times as long as it was sent, and
+// nghttp2 looks at all of that for as long as it is asked to.
+bool Http2Server::Session::on_field(std::string_view name, std::string_view value) {
+  list_bytes_ += name.size() + value.size();
+  if (list_bytes_ > kMaxListFactor * options_.max_header_bytes) {
+    count(&Http2Metrics::oversize_headers);
+    return false;
+  }
+  if (heading_ == nullptr || heading_->headers_oversize) return true;
   Http2Stream& stream = *heading_;
-  stream.header_bytes += name.size() + value.size();
-  if (stream.header_bytes > options_.max_header_bytes || !may_hold(value.size())) {
+  if (list_bytes_ > options_.max_header_bytes) {
     stream.headers_oversize = true;
-    return;
+    return true;
   }
   const auto keep = [&](Http2Stream::Field field) {
     stream.keep_field(field, value);
@@ -53,6 +67,7 @@ void Http2Server::Session::on_field(std::string_view name, std::string_view valu
       break;
     default: break;
   }
+  return true;
 }
 
 void Http2Server::Session::on_request_headers(bool end) {
@@ -113,31 +128,20 @@ void Http2Server::Session::hand_on() {
 }
 
 bool Http2Server::Session::may_hold(std::size_t size) noexcept {
-  if (held_bytes_ > options_.max_held_bytes || size > options_.max_held_bytes - held_bytes_) return false;
-  if (options_.held == nullptr || options_.held->fits(size)) return true;
-  count(&Http2Metrics::held_bytes_refused);
-  return false;
-}
-
-bool Http2Server::Session::holds_too_much() const noexcept {
-  return held_bytes_ > options_.max_held_bytes || (options_.held != nullptr && options_.held->overdrawn());
+  const ByteAccount::Answer answer = account_.may_take(size);
+  if (answer == ByteAccount::Answer::loop_full) count(&Http2Metrics::held_bytes_refused);
+  return answer == ByteAccount::Answer::yes;
 }
 
 void Http2Server::Session::account(Http2Stream& stream) noexcept {
   const std::size_t held = stream.held_bytes();
-  if (held == stream.accounted_bytes) return;
-  if (held < stream.accounted_bytes) {
-    let_go(stream.accounted_bytes - held);
-  } else {
-    held_bytes_ += held - stream.accounted_bytes;
-    if (options_.held != nullptr) options_.held->take(held - stream.accounted_bytes);
-  }
+  account_.change(stream.accounted_bytes, held);
   stream.accounted_bytes = held;
 }
 
-void Http2Server::Session::let_go(std::size_t size) noexcept {
-  held_bytes_ -= size;
-  if (options_.held != nullptr) options_.held->give_back(size);
+void Http2Server::Session::account_output() noexcept {
+  account_.change(accounted_output_, output_.size());
+  accounted_output_ = output_.size();
 }
 
 bool Http2Server::Session::on_idle_frame() noexcept {

@@ -22,7 +22,7 @@ void Http2Server::Session::end_lending(Http2Stream& stream) {
   stream.keep_lent();
   const std::size_t before = stream.accounted_bytes;
   account(stream);
-  if (stream.accounted_bytes > before && holds_too_much()) {
+  if (stream.accounted_bytes > before && account_.overdrawn()) {
     reset(stream, NGHTTP2_ENHANCE_YOUR_CALM, &Http2Metrics::overflowing_streams);
   }
 }

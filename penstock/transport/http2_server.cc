@@ -33,5 +33,6 @@ void Http2Server::written(std::size_t size) { session_->written(size); }
 bool Http2Server::wants_input() const noexcept { return session_->wants_input(); }
 bool Http2Server::finished() const noexcept { return session_->finished(); }
 std::size_t Http2Server::open_streams() const noexcept { return session_->open_streams(); }
+std::size_t Http2Server::held_bytes() const noexcept { return session_->held_bytes(); }
 
 }  // namespace penstock::transport

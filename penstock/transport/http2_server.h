@@ -17,7 +17,7 @@ namespace penstock::transport {
 
 struct Http2Options {
   std::size_t max_body_bytes = 4 * 1024 * 1024 + 5;  // a gRPC message of 4 MiB and its prefix
-  std::size_t max_header_bytes = 16 * 1024;          // of one request, names and values
+  std::size_t max_header_bytes = 16 * 1024;          // of one request, names and values; see kMaxListFactor
   std::uint32_t max_concurrent_streams = 4096;       // Envoy opens up to 1024 before it has read ours
   std::uint32_t initial_window_bytes = 1024 * 1024;  // of a stream
   std::uint32_t connection_window_bytes = 16 * 1024 * 1024;
@@ -45,6 +45,9 @@ struct Http2Options {
 class Http2Server {
  public:
   using Options = Http2Options;
+  // A header list, or trailers, past so many times `max_header_bytes` are not looked at to their end: the stream is
+  // reset.
+  static constexpr std::size_t kMaxListFactor = 2;
   class Session;  // the implementation
 
   explicit Http2Server(const Http2Options& options);
@@ -98,6 +101,8 @@ class Http2Server {
   [[nodiscard]] bool paused() const noexcept { return false; }  // as Http1Server's; here all bytes are parsed at once
   [[nodiscard]] bool finished() const noexcept;                 // nothing more will be read or written: close
   [[nodiscard]] std::size_t open_streams() const noexcept;
+  // Of requests and replies, with the output that was left unread.
+  [[nodiscard]] std::size_t held_bytes() const noexcept;
 
  private:
   std::unique_ptr<Session> session_;

@@ -16,12 +16,13 @@ constexpr std::array<std::uint8_t, 8> kEndPing{'p', 'e', 'n', 's', 't', 'o', 'c'
 
 }  // namespace
 
-Http2Server::Session::Session(const Http2Options& options) : options_{options}, guard_{options.floods} {
+Http2Server::Session::Session(const Http2Options& options)
+    : options_{options}, account_{options.held, options.max_held_bytes}, guard_{options.floods} {
   session_ = Http2Callbacks::make(*this, memory_, options_);
   submit_settings();
 }
 
-Http2Server::Session::~Session() { let_go(held_bytes_); }
+Http2Server::Session::~Session() = default;
 
 void Http2Server::Session::submit_settings() {
   const std::array settings{
@@ -40,6 +41,7 @@ void Http2Server::Session::submit_settings() {
 
 bool Http2Server::Session::receive(std::string_view bytes, Instant now) {
   forget_last_turn();
+  account_output();
   resets_.clear();
   std::swap(resets_, own_resets_);
   if (broken_) return false;
@@ -59,7 +61,7 @@ bool Http2Server::Session::receive(std::string_view bytes, Instant now) {
 
 void Http2Server::Session::forget_last_turn() {
   for (Http2Stream* stream : closed_) {
-    let_go(stream->accounted_bytes);
+    account_.change(stream->accounted_bytes, 0);
     streams_.give_back(stream);
   }
   closed_.clear();

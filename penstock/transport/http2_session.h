@@ -12,6 +12,7 @@
 
 #include "penstock/base/instant.h"
 #include "penstock/transport/block_pool.h"
+#include "penstock/transport/byte_budget.h"
 #include "penstock/transport/flood_guard.h"
 #include "penstock/transport/http2_server.h"
 #include "penstock/transport/http2_stream.h"
@@ -47,8 +48,12 @@ class Http2Server::Session {
   [[nodiscard]] bool expire(Instant now, const Patience& patience);
 
   [[nodiscard]] std::string_view output();
-  void written(std::size_t size) { output_.written(size); }
+  void written(std::size_t size) {
+    output_.written(size);
+    account_output();
+  }
   [[nodiscard]] bool wants_input() const noexcept { return !broken_ && !output_full(); }
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return account_.held(); }
   [[nodiscard]] bool finished() const noexcept;
   [[nodiscard]] std::size_t open_streams() const noexcept { return open_; }
 
@@ -74,18 +79,17 @@ class Http2Server::Session {
   void cut_for(std::ptrdiff_t error);
   void flooded(Count reason) noexcept { flood_ = reason; }
 
-  // Bytes of requests, of this connection's share and of the loop's.
   [[nodiscard]] bool may_hold(std::size_t size) noexcept;
-  [[nodiscard]] bool holds_too_much() const noexcept;
   void account(Http2Stream& stream) noexcept;  // for what it holds now
-  void let_go(std::size_t size) noexcept;
+  void account_output() noexcept;
 
   // What nghttp2 reports while it reads. False: the peer floods.
   [[nodiscard]] bool on_idle_frame() noexcept;
   [[nodiscard]] bool on_reset(std::int32_t id) noexcept;
   void on_settings() noexcept { met_ = true; }
   void on_begin_headers(std::int32_t id, bool request);
-  void on_field(std::string_view name, std::string_view value);
+  // False: the list is so long that no more of it is looked at.
+  [[nodiscard]] bool on_field(std::string_view name, std::string_view value);
   void on_request_headers(bool end);
   void on_data(std::int32_t id, std::string_view bytes);
   void on_end_of_data(std::int32_t id, bool end);
@@ -102,13 +106,17 @@ class Http2Server::Session {
   void on_goaway_sent(std::uint32_t code);
   void on_reset_sent(std::int32_t id, std::uint32_t code);
 
-  [[nodiscard]] bool output_full() const noexcept { return output_.size() >= options_.max_unsent_bytes; }
+  // Where the loop's budget is spent, what every connection may hold is as much as it may leave unread.
+  [[nodiscard]] bool output_full() const noexcept {
+    return output_.size() >= options_.max_unsent_bytes ||
+           (output_.size() >= ByteAccount::kAlways && account_.overdrawn());
+  }
   [[nodiscard]] Http2Stream* find(std::int32_t id) noexcept;
   [[nodiscard]] Http2Stream* find(std::int32_t id, Http2Stream::Reply reply) noexcept;
   void begin_lending(Http2Stream& stream) noexcept;
   void end_lending(Http2Stream& stream);
   void reset(Http2Stream& stream, std::uint32_t code, Count reason);
-  void trim_when_idle(Instant now, const Patience& patience);
+  void trim();
   void expire_streams(Instant now, const Patience& patience);
   void submit_headers(Http2Stream& stream, int status, std::span<const Header> headers, Content content);
   void submit_trailers(Http2Stream& stream);
@@ -125,7 +133,8 @@ class Http2Server::Session {
   bool drained_ = false;  // nghttp2 has nothing to write that it could write
   std::size_t open_ = 0;
   std::uint64_t opened_ = 0;  // streams, ever
-  std::size_t held_bytes_ = 0;
+  ByteAccount account_;       // of streams, and of output that was left unread
+  std::size_t accounted_output_ = 0;
   FloodGuard guard_;
   Count flood_ = nullptr;  // why the connection is to be cut
   Wait preface_wait_;
@@ -143,6 +152,7 @@ class Http2Server::Session {
   std::vector<nghttp2_nv> fields_;
   std::array<char, 3> status_{};
 
+  std::size_t list_bytes_ = 0;      // of the header list that is being read, names and values
   Http2Stream* current_ = nullptr;  // the one that was looked up last
   Http2Stream* heading_ = nullptr;  // whose request headers are being read
   Http2Stream* lender_ = nullptr;   // whose reply's memory is the caller's

@@ -109,7 +109,7 @@ void Http2Stream::forget(std::size_t retained) {
   unsent_ = {};
   trailers_ = {};
   id = 0;
-  header_bytes = accounted_bytes = 0;
+  accounted_bytes = 0;
   streaming = ready = handed_on = complete = oversize = headers_oversize = trailers_submitted = false;
   reply = Reply::none;
   request_wait = reply_wait = {};

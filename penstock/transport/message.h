@@ -20,6 +20,7 @@ struct Request {
   std::int32_t stream = 0;  // names the request in `respond`; HTTP/1.1 counts them from 1
   std::string_view method;
   std::string_view path;  // with the query, as sent
+  std::string_view host;  // of HTTP/1 only: the Host field
   std::string_view content_type;
   std::string_view grpc_timeout;
   std::string_view grpc_encoding;

@@ -15,8 +15,8 @@ struct Patience {
   Nanoseconds request = std::chrono::seconds{10};
   Nanoseconds reply = std::chrono::seconds{30};  // for a reply to be taken
   Nanoseconds idle = std::chrono::seconds{60};   // HTTP/1: between requests
-  // HTTP/2: without any request. A connection that was used is kept for as long as its peer wants: proxies keep theirs
-  // for an hour and more, and one that opened them ahead must find them when traffic comes.
+  // HTTP/2: without a request; then it is asked to end (GOAWAY). Proxies keep connections for an hour, and one that
+  // opened them ahead must find them when traffic comes.
   Nanoseconds unused = std::chrono::hours{2};
 };
 

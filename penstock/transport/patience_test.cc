@@ -209,7 +209,8 @@ TEST(Http2Patience, KeepsAnIdleConnectionThatWasUsedAndForHoursOneThatWasNot) {
     const std::int32_t stream = used.client.post("penstock", "/rls", {}, "x");
     return used.answers().contains(stream);
   };
-  Loopback unused{testing::echo};
+  Http2Metrics metrics;
+  Loopback unused{testing::echo, {.metrics = &metrics}};
   unused.run();
   ASSERT_TRUE(answered());
   EXPECT_TRUE(pass(used.server, seconds{0}, seconds{7199}));
@@ -221,6 +222,7 @@ TEST(Http2Patience, KeepsAnIdleConnectionThatWasUsedAndForHoursOneThatWasNot) {
   unused.run();
   EXPECT_TRUE(unused.client.goaway_received());
   EXPECT_TRUE(unused.server.finished());
+  EXPECT_EQ(metrics.ended_unused.value(), 1U);
   EXPECT_TRUE(answered());
 }
 
@@ -239,25 +241,103 @@ TEST(Http2Patience, AStreamingAnswerTakesAsLongAsItLikes) {
   EXPECT_THAT(server.resets(), ElementsAre(3));
 }
 
+constexpr std::size_t kAlways = ByteAccount::kAlways;
+
 TEST(HeldBytes, AreSharedByAllConnectionsAndGivenBackWithThem) {
-  ByteBudget budget{1000};
+  ByteBudget budget{2 * kAlways};
   Http2Metrics metrics;
   {
-    Http2Server first{{.held = &budget, .metrics = &metrics}}, second{{.held = &budget, .metrics = &metrics}};
-    const std::string half = frame(kHeaders, 4, 1, post_block()) + frame(0, 0, 1, std::string(600, 'x'));
-    ASSERT_TRUE(first.receive(client_preface() + half, kNow));
-    EXPECT_GE(budget.used(), 600U);
-    ASSERT_TRUE(second.receive(client_preface() + half, kNow));
+    const Http2Options options{.held = &budget, .metrics = &metrics};
+    Http2Server first{options}, second{options};
+    const auto half = [](std::size_t size) {
+      std::string bytes = client_preface() + frame(kHeaders, 4, 1, post_block());
+      for (std::size_t sent = 0; sent < size; sent += 8192) bytes += frame(0, 0, 1, std::string(8192, 'x'));
+      return bytes;
+    };
+    ASSERT_TRUE(first.receive(half(kAlways + 8192), kNow));
+    EXPECT_GE(budget.used(), kAlways + 8192);
+    EXPECT_EQ(first.held_bytes(), budget.used());
+    EXPECT_FALSE(budget.take_refused());
+    ASSERT_TRUE(second.receive(half(kAlways), kNow));
     ASSERT_EQ(second.requests().size(), 1U);
     EXPECT_TRUE(second.requests()[0].oversize);
     EXPECT_EQ(metrics.held_bytes_refused.value(), 1U);
+    EXPECT_TRUE(budget.take_refused());
 
     Http1Server third{{.held = &budget}};
-    EXPECT_FALSE(
-        third.receive("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 999\r\n\r\n" + std::string(900, 'x'), kNow));
+    EXPECT_FALSE(third.receive(
+        "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 999999\r\n\r\n" + std::string(2 * kAlways, 'x'), kNow));
     EXPECT_THAT(std::string{third.output()}, HasSubstr(" 503 "));
   }
   EXPECT_EQ(budget.used(), 0U);
+}
+
+TEST(HeldBytes, ThatOthersHoldKeepNobodyFromAskingALittle) {
+  ByteBudget budget{1000};
+  Http2Server greedy{{.held = &budget}}, modest{{.held = &budget}};
+  std::string opened = client_preface();
+  for (std::uint32_t stream = 1; stream < 400; stream += 2) opened += frame(kHeaders, 4, stream, post_block());
+  ASSERT_TRUE(greedy.receive(opened, kNow));
+  EXPECT_LT(greedy.open_streams(), 200U) << "what it may always hold is used up";
+  ASSERT_TRUE(budget.overdrawn());
+  ASSERT_TRUE(modest.receive(
+      client_preface() + frame(kHeaders, 4, 1, post_block()) + frame(0, 1, 1, std::string(600, 'x')), kNow));
+  ASSERT_EQ(modest.requests().size(), 1U);
+  EXPECT_FALSE(modest.requests()[0].oversize);
+
+  Http1Server http1{{.held = &budget}};
+  ASSERT_TRUE(http1.receive("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 900\r\n\r\n" + std::string(900, 'x'), kNow));
+  EXPECT_EQ(http1.requests().size(), 1U);
+}
+
+// What is refused costs the peer a stream, and nothing else: not the connection, and not what was asked before.
+TEST(HeldBytes, RefuseStreamsThatThereIsNoRoomFor) {
+  ByteBudget budget{1000};
+  Http2Metrics metrics;
+  Http2Server server{{.held = &budget, .metrics = &metrics}};
+  std::string opened = client_preface();
+  for (std::uint32_t stream = 1; stream < 400; stream += 2) opened += frame(kHeaders, 4, stream, post_block());
+  ASSERT_TRUE(server.receive(opened, kNow));
+  EXPECT_EQ(server.open_streams() + metrics.refused_streams.value(), 200U);
+  EXPECT_LE(server.held_bytes(), kAlways + 1000);
+  ASSERT_TRUE(server.receive(frame(0, 1, 1, std::string(10, 'x')), kNow));
+  ASSERT_EQ(server.requests().size(), 1U);
+  server.respond(1, {.body = "yes"});
+  ASSERT_TRUE(server.receive("", kNow));
+}
+
+TEST(HeldBytes, AreThoseOfOpenStreamsAndUnreadAnswersToo) {
+  ByteBudget budget{1'000'000};
+  Http2Server server{{.held = &budget}};
+  ASSERT_TRUE(server.receive(client_preface() + frame(kHeaders, 4, 1, post_block()), kNow));
+  EXPECT_GE(budget.used(), 800U);
+  server.respond(1, {.body = std::string(30'000, 'x')});
+  ASSERT_TRUE(server.receive("", kNow));
+  EXPECT_GE(budget.used(), 30'000U);
+  server.written(server.output().size());
+  EXPECT_LT(budget.used(), 30'000U);
+
+  Http1Server http1{{.held = &budget}};
+  const std::size_t before = budget.used();
+  ASSERT_TRUE(http1.receive("GET / HTTP/1.1\r\nhost: x\r\n\r\n", kNow));
+  http1.respond(1, {.body = std::string(30'000, 'x')});
+  ASSERT_TRUE(http1.receive("", kNow));
+  EXPECT_GE(budget.used(), before + 30'000);
+  http1.written(http1.output().size());
+  EXPECT_EQ(budget.used(), before);
+}
+
+// A whole request is answered; what it asked was charged.
+TEST(HeldBytes, CloseNoConnectionWhoseRequestsAreWhole) {
+  ByteBudget budget{1000};
+  Http1Server server{{.held = &budget}};
+  const std::string body(2 * kAlways, 'x');
+  ASSERT_TRUE(server.receive(
+      "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" + body, kNow));
+  ASSERT_EQ(server.requests().size(), 1U);
+  server.respond(1, {.body = "yes"});
+  EXPECT_THAT(std::string{server.output()}, HasSubstr(" 200 "));
+  EXPECT_FALSE(server.finished());
 }
 
 TEST(HeldBytes, CountRepliesThatWaitForTheWindow) {
@@ -272,9 +352,9 @@ TEST(HeldBytes, CountRepliesThatWaitForTheWindow) {
       server.respond(stream, {.body = std::string(1000, 'x')});
       static_cast<void>(written_by(server));
     }
-    EXPECT_LE(budget.used(), 10'000U + 1100U) << "the last one goes with the next turn";
-    EXPECT_EQ(metrics.overflowing_streams.value(), 11U);
-    EXPECT_EQ(server.open_streams(), 9U);
+    EXPECT_LE(budget.used(), 10'000U + 2000U) << "the last one goes with the next turn";
+    EXPECT_EQ(metrics.overflowing_streams.value(), 15U);
+    EXPECT_EQ(server.open_streams(), 5U);
   }
   EXPECT_EQ(budget.used(), 0U);
 }
@@ -284,10 +364,12 @@ TEST(HeldBytes, OfAnAnsweredRequestAreGivenBackByAConnectionThatWaits) {
   Http1Server http1{{.held = &budget}};
   ASSERT_TRUE(http1.receive("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 900\r\n\r\n" + std::string(900, 'x'), kNow));
   http1.respond(1, {});
+  static_cast<void>(written_by(http1));
   Http2Server http2{{.held = &budget}};
   ASSERT_TRUE(http2.receive(
       client_preface() + frame(kHeaders, 4, 1, post_block()) + frame(0, 1, 1, std::string(600, 'x')), kNow));
   http2.respond(1, {});
+  static_cast<void>(written_by(http2));
   EXPECT_GE(budget.used(), 1500U);
   EXPECT_TRUE(http1.expire(kNow, {}));
   EXPECT_TRUE(http2.expire(kNow, {}));

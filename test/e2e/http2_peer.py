@@ -7,11 +7,12 @@ import time
 import rls
 from processes import LOOPBACK
 
-DATA, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE = 0, 1, 3, 4, 8
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 LARGEST_WINDOW, FIRST_WINDOW = 2**31 - 1, 65535
 END_STREAM, END_HEADERS = 1, 4
 REFUSED_STREAM = 7
 CANCEL = 8
+ENHANCE_YOUR_CALM = 11
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -55,6 +56,20 @@ class Peer:
             if not got:
                 raise AssertionError(f"closed before frame {kind} on stream {stream}")
             self._take(got)
+
+    def poll(self):
+        """Takes what has come into `seen`, without waiting; false once the other side has closed."""
+        self._socket.setblocking(False)
+        try:
+            while got := self._socket.recv(65536):
+                self._take(got)
+            return False
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        finally:
+            self._socket.settimeout(10)
 
     def closed(self, seconds=10.0):
         """Whether the other side closes the connection; what it says before goes into `seen`."""

@@ -8,9 +8,10 @@ import time
 import http2_peer
 import rls
 from case import Case
-from http2_peer import DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, frame, request_headers
-from processes import LOOPBACK, Penstock, settings, wait_until
-from traffic import request
+from http2_peer import (CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS,
+                        WINDOW_UPDATE, frame, request_headers)
+from processes import LOOPBACK, Penstock, run, settings, wait_until
+from traffic import figures, request
 
 RULES = """
     domain: edge
@@ -25,15 +26,6 @@ RULES = """
         rate_limit: {unlimited: true}
     """
 ASK = {"domain": "edge", "descriptors": [{"entries": [{"key": "api_key", "value": "a-secret"}]}]}
-GOAWAY, PING = 7, 6
-ENHANCE_YOUR_CALM = 11
-
-
-def figures(limiter):
-    """All of /stats, by name."""
-    lines = request(limiter.debug_port, "/stats").body.decode().splitlines()
-    assert lines == sorted(lines, key=lambda line: line.rsplit(" ", 1)[0])
-    return {name: int(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
 def drip(port, data, seconds=0.05):
@@ -154,28 +146,56 @@ class Http2Bounds(Case):
         resets = counted["penstock_http2_resets_before_answer"] + counted["penstock_http2_resets_after_answer"]
         self.assertEqual(resets, count)
 
-    def test_floods_are_cut(self):
+    def test_a_flood_is_cut_and_a_polite_connection_beside_it_is_served(self):
         limiter = self.penstock(RULES)
         headers, cancel = request_headers(), struct.pack(">I", http2_peer.CANCEL)
-        floods = {
-            "cut_for_aborts": lambda s: frame(HEADERS, END_HEADERS, s, headers) + frame(RST_STREAM, 0, s, cancel),
-            "cut_for_idle_frames": lambda s: frame(PING, 1, 0, b"12345678"),
+        begun = frame(HEADERS, END_HEADERS, 1, headers)
+        floods = {  # what comes first, one piece of the flood on a new stream, the figures of which one counts it
+            "aborted requests": (b"", lambda s: frame(HEADERS, END_HEADERS, s, headers) + frame(RST_STREAM, 0, s, cancel),
+                                 ["aborts"]),
+            "PING": (b"", lambda s: frame(PING, 0, 0, b"12345678"), ["idle_frames", "unread_acks"]),
+            "answers to no PING": (b"", lambda s: frame(PING, 1, 0, b"12345678"), ["idle_frames"]),
+            "SETTINGS": (b"", lambda s: frame(SETTINGS, 0, 0), ["idle_frames", "unread_acks"]),
+            "CONTINUATION": (frame(HEADERS, END_STREAM, 1, headers), lambda s: frame(CONTINUATION, 0, 1),
+                             ["continuations"]),
+            "WINDOW_UPDATE": (begun, lambda s: frame(WINDOW_UPDATE, 0, 1, struct.pack(">I", 1)), ["idle_frames"]),
+            "empty DATA": (begun, lambda s: frame(DATA, 0, 1), ["idle_frames"]),
         }
-        for name, flood in floods.items():
+        polite = self.peer(limiter)
+        asked = 0
+        for name, (first, piece, counted_by) in floods.items():
             with self.subTest(name):
-                peer = http2_peer.Peer(limiter.grpc_port)
-                self.addCleanup(peer.close)
-                try:
-                    for begin in range(1, 400_000, 1000):
-                        peer.send(b"".join(flood(s) for s in range(begin, begin + 1000, 2)))
-                except OSError:
-                    pass  # it was closed
-                self.assertTrue(peer.closed())
-                self.assertEqual(figures(limiter)[f"penstock_http2_{name}"], 1)
+                def cut():
+                    counted = figures(limiter)
+                    return sum(counted[f"penstock_http2_cut_for_{each}"] for each in counted_by)
+                before, beside, flooder = cut(), asked, self.peer(limiter)
+                flooder.send(first)
+                for begin in range(1, 400_000, 1000):
+                    try:
+                        flooder.send(b"".join(piece(s) for s in range(begin, begin + 1000, 2)))
+                    except OSError:
+                        break  # it was closed
+                    asked = self.ask_politely(polite, asked)
+                    if not flooder.poll():
+                        break
+                self.assertTrue(flooder.closed())
+                self.assertEqual([seen[3][4:8] for seen in flooder.seen if seen[0] == GOAWAY],
+                                 [struct.pack(">I", http2_peer.ENHANCE_YOUR_CALM)])
+                self.assertEqual(cut() - before, 1)
+                asked = self.ask_politely(polite, asked)
+                self.assertGreater(asked - beside, 1)
+        self.assertFalse([seen for seen in polite.seen if seen[0] in (GOAWAY, RST_STREAM)])
+
+    def peer(self, limiter):
         peer = http2_peer.Peer(limiter.grpc_port)
         self.addCleanup(peer.close)
-        peer.ask(1, rls.encode("edge", [[("api_key", "a")]]))
-        peer.wait_for(HEADERS, 1)
+        return peer
+
+    def ask_politely(self, peer, asked):
+        """One request that is answered; how many there were then."""
+        peer.ask(2 * asked + 1, rls.encode("edge", [[("api_key", "a")]]))
+        self.assertEqual(peer.wait_for(HEADERS, 2 * asked + 1)[1] & END_HEADERS, END_HEADERS)
+        return asked + 1
 
     def test_connections_of_one_address_are_limited_where_that_is_asked_for(self):
         limiter = self.penstock(RULES, options=["--max-connections-per-address", "2"])
@@ -192,11 +212,17 @@ class Http2Bounds(Case):
 
     def test_connections_that_do_not_fit_into_the_descriptors_are_warned_of(self):
         # `env` runs what stands behind the variables.
-        limiter = self.keep(Penstock(self.directory, "penstock", RULES, environment=["prlimit", "--nofile=100:256"]))
+        limiter = self.keep(Penstock(self.directory, "penstock", RULES, environment=["prlimit", "--nofile=100:256"],
+                                     options=["--max-connections-per-address", "1000"]))
         self.assertRegex(limiter.log(), r"10000 connections \(--max-connections\) do not fit into 256 file descriptors")
         most = int(limiter.wait_for(r"at most (\d+) are taken")[1])
-        idle = [socket.create_connection((LOOPBACK, limiter.grpc_port), timeout=10) for _ in range(300)]
-        wait_until("refusals", lambda: figures(limiter)["penstock_connections_refused_for_count"] == 300 - most)
+        idle = [socket.create_connection((LOOPBACK, port), timeout=10)
+                for port in (limiter.grpc_port, limiter.http_port) for _ in range(150)]
+
+        def refused():
+            return sum(figures(limiter)[f"penstock_connections_refused_for_{each}"] for each in ("count", "port"))
+        wait_until("refusals", lambda: refused() == 300 - most)
+        self.assertEqual(figures(limiter)["penstock_connections_most"], most)
         for connection in idle:
             connection.close()
         wait_until("room", lambda: figures(limiter)["penstock_connections_open"] == 0)
@@ -211,9 +237,9 @@ class Debug(Case):
                          "edge.api_key: unit=DAY requests_per_unit=1000000, shadow_mode: false, quota_mode: false\n"
                          "edge.free: unit=UNKNOWN requests_per_unit=0, shadow_mode: false, quota_mode: false\n"
                          "edge.route_slow: unit=MINUTE requests_per_unit=7, shadow_mode: false, quota_mode: true\n")
-        for path in ("/", "/nothing", "/debug/pprof/"):
+        for path, status in (("/", 200), ("/nothing", 404), ("/debug/pprof/", 404)):
             index = request(limiter.debug_port, path)
-            self.assertEqual((index.status, index.headers["content-type"]), (200, "text/plain; charset=utf-8"))
+            self.assertEqual((index.status, index.headers["content-type"]), (status, "text/plain; charset=utf-8"))
             self.assertEqual([line.split(":")[0] for line in index.body.decode().splitlines()],
                              ["/healthz", "/rlconfig", "/stats"])
         stats = request(limiter.debug_port, "/stats").body.decode()
@@ -224,6 +250,35 @@ class Debug(Case):
         limiter.terminate()
         wait_until("a failing /healthz", lambda: request(limiter.debug_port, "/healthz").status == 503, 1.5)
         self.assertEqual(limiter.wait(seconds=15), 0)
+
+    def test_a_web_page_cannot_read_them_by_a_name_of_its_own(self):
+        limiter = self.penstock(RULES)
+        for host, status in (("localhost", 200), (f"127.0.0.1:{limiter.debug_port}", 200), ("[::1]:6070", 200),
+                             ("rebind.example", 403), (f"rebind.example:{limiter.debug_port}", 403)):
+            for path in ("/", "/stats", "/rlconfig", "/healthz"):
+                reply = request(limiter.debug_port, path, headers={"Host": host})
+                self.assertEqual(reply.status, status, (host, path))
+                self.assertEqual(b"neither localhost nor an IP address" in reply.body, status == 403)
+
+    def test_a_word_for_no_debug_port_is_told_the_right_one(self):
+        result = run(settings.penstock, "serve", "--rules", self.rules_folder(), "--debug", "off")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "--debug: 'off' is not an address; .*; '' is for no debug port")
+
+    def test_connections_beyond_its_most_are_closed_and_counted(self):
+        limiter = self.penstock(RULES)
+        idle = [socket.create_connection((LOOPBACK, limiter.debug_port), timeout=10) for _ in range(16)]
+        with socket.create_connection((LOOPBACK, limiter.debug_port), timeout=10) as more:
+            self.assertEqual(more.recv(1), b"")
+        for connection in idle:
+            connection.close()
+
+        def refused():
+            try:
+                return figures(limiter)["penstock_debug_connections_refused"]
+            except OSError:  # the places are not free yet
+                return 0
+        self.assertGreaterEqual(wait_until("a refusal that is counted", refused), 1)
 
     def test_a_debug_port_that_is_taken_is_done_without(self):
         first = self.penstock(RULES)

@@ -1,4 +1,7 @@
-"""Faults that users of other limiters met: hot keys, floods of keys, huge keys, and entries in another order."""
+"""Faults that users of other limiters met: hot keys, floods of keys, huge keys, and entries in another order.
+
+BR-103 (leases), BR-105 (Redis commands a hit) and BR-107 (sliding logs) do not apply yet: no shared store, no such limits.
+"""
 
 import collections
 import json
@@ -10,6 +13,7 @@ import grpc
 import rls
 from case import Case, seconds_to_window_end
 from processes import run, settings
+from traffic import figures
 
 DAY = 86400
 RULES = """
@@ -69,9 +73,9 @@ class HotKey(Case):
 
 
 class FloodOfKeys(Asking):
-    TABLE_KEYS, FLOOD, DESCRIPTORS, IN_FLIGHT = 100_000, 2_000_000, 500, 16
-    BYTES_A_KEY = 37
-    ELSEWHERE = 8 * 1024 * 1024  # the buffers of the connection that the flood comes on
+    TABLE_KEYS, FLOOD, DESCRIPTORS, IN_FLIGHT = 1_000_000, 2_000_000, 500, 16
+    BYTES_A_KEY = 37  # so the table is 37 MB, beside which what follows is little
+    ELSEWHERE = 4 * 1024 * 1024  # the buffers of the connection that the flood comes on
 
     def test_who_is_over_stays_over_and_the_new_are_welcome_within_the_memory(self):
         limiter = self.penstock(RULES, options=["--table-keys", self.TABLE_KEYS])
@@ -84,6 +88,7 @@ class FloodOfKeys(Asking):
         self.assertEqual(self.codes(call, [("api_key", "X")], 1), [rls.OVER_LIMIT])
         for new in range(10):
             self.assertEqual(self.codes(call, [("api_key", f"new-{new}")], 1), [rls.OK])
+        self.assertGreater(figures(limiter)["penstock_table_evicted"], self.FLOOD - 1.5 * self.TABLE_KEYS)
         if not settings.sanitized:
             self.assertLess(after - before, 1.2 * self.TABLE_KEYS * self.BYTES_A_KEY + self.ELSEWHERE)
 
@@ -103,7 +108,7 @@ class FloodOfKeys(Asking):
 
 class HugeKeys(Asking):
     GROWTH = 64 * 1024 * 1024
-    OTHERS_P99_US = 20_000  # Envoy's default timeout
+    TIMES_SLOWER, AND_US = 10, 10_000  # that others may be at p99: what is measured is noisy
 
     def setUp(self):
         super().setUp()
@@ -127,10 +132,13 @@ class HugeKeys(Asking):
             self.assertEqual(failure.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
             self.assertIn(most, failure.exception.details())
 
+    def others(self, seconds):
+        return json.loads(run(settings.grpc_go_client, "-address", self.limiter.grpc_address, "-seconds", seconds,
+                              "-keys", 1000).stdout)
+
     def test_callers_beside_them_notice_nothing_and_memory_is_bounded(self):
-        before, results = self.limiter.resident_bytes(), []
-        other = threading.Thread(target=lambda: results.append(json.loads(run(
-            settings.grpc_go_client, "-address", self.limiter.grpc_address, "-seconds", 3, "-keys", 1000).stdout)))
+        alone, before, results = self.others(1), self.limiter.resident_bytes(), []
+        other = threading.Thread(target=lambda: results.append(self.others(3)))
         other.start()
         sent, filling = 0, "v" * (LARGEST_VALUE - 100)
         while other.is_alive():  # 64 KiB each, all distinct, and 1,000 descriptors now and then
@@ -143,19 +151,21 @@ class HugeKeys(Asking):
         self.assertGreater(sent, 100)
         self.assertEqual(results[0]["failed"], {})
         if not settings.sanitized:
-            self.assertLess(results[0]["p99_us"], self.OTHERS_P99_US)
+            self.assertLess(results[0]["p99_us"], self.TIMES_SLOWER * alone["p99_us"] + self.AND_US)
             self.assertLess(self.limiter.resident_bytes() - before, self.GROWTH)
 
 
 class OrderOfEntries(Asking):
     def test_other_orders_repetitions_and_cases_have_no_limit_and_no_counter(self):
-        call = self.caller(self.penstock(RULES))
+        limiter = self.penstock(RULES)
+        call = self.caller(limiter)
         seconds_to_window_end(DAY)
         others = [[("b", "2"), ("a", "1")], [("a", "1"), ("a", "1"), ("b", "2")], [("a", "1"), ("b", "2"), ("b", "2")],
                   [("A", "1"), ("b", "2")], [("a", "1"), ("B", "2")], [("a", "1")], [("b", "2")]]
         for entries in others:
             answers = [rls.decode(call(rls.encode("edge", [entries]), timeout=10))[1] for _ in range(4)]
             self.assertEqual([(s.code, s.limit) for (s,) in answers], [(rls.OK, 0)] * 4, entries)
+        self.assertEqual(figures(limiter)["penstock_table_inserted"], 0)
         self.assertEqual(self.codes(call, [("a", "1"), ("b", "2")], 3), [rls.OK, rls.OK, rls.OVER_LIMIT])
         self.assertEqual(self.codes(call, [("a", "1"), ("b", "two")], 1), [rls.OK])
         self.assertEqual(self.codes(call, [("a", "one"), ("b", "2")], 1), [rls.OK])

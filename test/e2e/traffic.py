@@ -27,6 +27,13 @@ def request(port, path="/", headers=None, method="GET", body=None, seconds=10.0)
         connection.close()
 
 
+def figures(limiter):
+    """All of a Penstock's /stats, by name."""
+    lines = request(limiter.debug_port, "/stats").body.decode().splitlines()
+    assert lines == sorted(lines, key=lambda line: line.rsplit(" ", 1)[0])
+    return {name: int(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
 class Upstream:
     """A small web server in a thread that answers everything with 200 and counts the requests."""
 
