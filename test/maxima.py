@@ -44,7 +44,7 @@ def defined(source, name):
     value = found[1] or found[2]
     if declared := re.search(rf"std::chrono::(\w+) {name}\b", source):
         value = f"std::chrono::{declared[1]}{{{value}}}"
-    value = re.sub(r"std::chrono::(milliseconds|seconds|hours)\{(\d+)\}", lambda t: f"{t[2]} * {UNITS[SHORT[t[1]]]}", value)
+    value = re.sub(rf"std::chrono::({'|'.join(SHORT)})\{{(\d+)\}}", lambda t: f"{t[2]} * {UNITS[SHORT[t[1]]]}", value)
     value = re.sub(r"std::\w+\{(\w+)\}|static_cast<[\w:]+>\((\w+)\)", r"\1\2", value)
     value = re.sub(r"(?<=\d)'(?=\d)|(?<=\d)[uUlL]+\b", "", value)
     return eval(value, {"__builtins__": {}}) if re.fullmatch(r"[\d\s*+()<]+", value) else None
