@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
 namespace penstock::server {
 namespace {
@@ -83,15 +82,11 @@ void EventLoop::make_room() {
   grpc_connections_.for_each(list);
   http_connections_.for_each(list);
   std::ranges::sort(holders, std::greater{}, &Holder::bytes);
-  std::size_t cut = 0;
   for (const Holder& holder : holders) {
     if (held_.used() <= held_.most() / 2) break;
     holder.cut();
-    ++cut;
+    cut_for_memory_.add();
   }
-  cut_for_memory_.add(cut);
-  if (cut > 0)
-    spdlog::warn("{} connections were closed: they held most of the {} bytes that a loop may hold", cut, held_.most());
 }
 
 void EventLoop::end_as_told(const auto& connection) {

@@ -191,6 +191,15 @@ class Server::Impl {
         std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count());
   }
 
+  void warn_of_cut_connections() {
+    std::uint64_t cut = 0;
+    for (const auto& loop : loops_) cut += loop->cut_for_memory().value();
+    if (cut == cut_reported_) return;
+    spdlog::warn("{} connections were closed to make room: they held most of the {} bytes that all may hold together",
+                 cut - cut_reported_, settings_.max_held_bytes);
+    cut_reported_ = cut;
+  }
+
   void watch_clock() {
     clock_timer_.expires_after(kClockInterval);
     clock_timer_.async_wait([this](boost::system::error_code error) {
@@ -201,6 +210,7 @@ class Server::Impl {
                      step > Nanoseconds::zero() ? "forward" : "back",
                      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::abs(step)).count());
       }
+      warn_of_cut_connections();
       if (++clock_looks_ % kLooksPerMinute == 0) return_freed_memory();
       watch_clock();
     });
@@ -273,6 +283,7 @@ class Server::Impl {
   const std::shared_ptr<const rules::RuleSet> rules_;
   Admission admission_;
   std::uint64_t clock_looks_ = 0;
+  std::uint64_t cut_reported_ = 0;
   asio::io_context io_{1};
   std::vector<std::unique_ptr<EventLoop>> loops_;
   Listener grpc_listener_;
