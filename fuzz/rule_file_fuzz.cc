@@ -3,6 +3,7 @@
 #include <string>
 
 #include "penstock/base/check.h"
+#include "penstock/rules/description.h"
 #include "penstock/rules/rule_set.h"
 
 // Any bytes are a rule file or a list of errors with their places; and what loads can be matched against.
@@ -21,6 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string path;
     PENSTOCK_CHECK(rules.append_stats_path(name, entries, false, path) == (match.rule != nullptr));
   }
-  for (const auto& rule : rules.rules()) PENSTOCK_CHECK(rule->unlimited == rule->limits.empty());
+  for (const auto& rule : rules.rules()) {
+    PENSTOCK_CHECK(rule->unlimited == rule->limits.empty());
+    PENSTOCK_CHECK(describe_rule(*rule).size() == (rule->unlimited ? 1 : rule->limits.size()));
+  }
   return 0;
 }

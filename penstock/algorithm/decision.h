@@ -11,8 +11,8 @@ namespace penstock::algorithm {
 //   decide  admit the cost or refuse it, all or nothing; cost 0 only looks
 //   look    say what `decide` would say, change nothing
 //   refund  give a cost back; clamped at a fresh counter, and dropped where it belongs to a window that is over
-//   debit   charge a cost that was spent already, whatever remains; clamped at an empty bucket, counted in full by a
-//           window
+//   debit   charge a cost that was spent already, whatever remains; clamped at an empty bucket or log, counted in full
+//           by a window
 enum class Verb : std::uint8_t { decide, look, refund, debit };
 
 enum class Outcome : std::uint8_t {
@@ -28,9 +28,11 @@ enum class Cause : std::uint8_t { none, timeout, unavailable, overloaded };
 
 // The answer to one charge. The five numbers have one meaning for every algorithm:
 //   remaining     cost units that would be admitted at this instant, after this charge; rounded down
-//   retry_after   least wait after which the same cost passes if nobody else comes; 0 when allowed, kNever for never
+//   retry_after   least wait after which the same cost passes if nobody else comes; kNever for never. When allowed 0,
+//                 but for a caller that accepts a wait and must hold its work back for so long
 //   reset_after   least wait after which the counter is as good as fresh
-//   count_before  windows only: what the window had counted before this charge, below the saturation point exact
+//   count_before  windows only: what counted against the amount before this charge, below the saturation point exact;
+//                 of a sliding window the estimate, rounded up
 //   charged       whether the state was changed by this charge
 // Threading: Value.
 struct Decision {

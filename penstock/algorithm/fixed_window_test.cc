@@ -57,10 +57,10 @@ TEST(FixedWindow, LookAtAFullWindowIsRefusedUnlessRefusedCostCounts) {
 TEST(FixedWindow, RefundGoesToTheWindowThatWasChargedOrNowhere) {
   Counter counter{window(5, 60)};
   counter.decide(4, kMinute);
-  EXPECT_EQ(counter.apply(Verb::refund, 1, kMinute + seconds{59}, kMinute).remaining, 2u);
-  EXPECT_EQ(counter.apply(Verb::refund, 100, kMinute + seconds{59}, kMinute).remaining, 5u);
+  EXPECT_EQ(counter.refund(1, kMinute + seconds{59}, kMinute).remaining, 2u);
+  EXPECT_EQ(counter.refund(100, kMinute + seconds{59}, kMinute).remaining, 5u);
   counter.decide(4, kMinute + seconds{60});
-  const Decision late = counter.apply(Verb::refund, 4, kMinute + seconds{61}, kMinute + seconds{59});
+  const Decision late = counter.refund(4, kMinute + seconds{61}, kMinute + seconds{59});
   EXPECT_FALSE(late.charged);
   EXPECT_EQ(late.remaining, 1u);
 }
@@ -70,7 +70,7 @@ TEST(FixedWindow, RefundOfWhatWasChargedJustNowCountsAlsoAfterTheClockSteppedBac
   counter.decide(4, kMinute);
   const Instant before = kMinute - seconds{1};
   EXPECT_EQ(counter.decide(1, before).remaining, 0u);
-  EXPECT_EQ(counter.apply(Verb::refund, 1, before, before).remaining, 1u);
+  EXPECT_EQ(counter.refund(1, before, before).remaining, 1u);
 }
 
 TEST(FixedWindow, ClockThatStepsBackOverABoundaryStaysInTheLaterWindow) {
@@ -110,20 +110,8 @@ TEST(FixedWindow, LargestAmountIsAdmittedInFullAndNotOneMore) {
 
 TEST(FixedWindow, DebitIsCountedInFull) {
   Counter counter{window(5, 60)};
-  EXPECT_EQ(counter.apply(Verb::debit, 7, kMinute, kMinute).outcome, Outcome::allowed);
-  EXPECT_EQ(counter.apply(Verb::refund, 3, kMinute, kMinute).remaining, 1u);
-}
-
-TEST(FixedWindow, SaysHowMuchIsUsed) {
-  Counter counter{window(1000, 60)};
-  EXPECT_EQ(used_share(counter.limit, counter.state, kMinute), 0);
-  counter.decide(1, kMinute);
-  EXPECT_EQ(used_share(counter.limit, counter.state, kMinute), 1) << "0 is fresh alone";
-  counter.decide(998, kMinute);
-  EXPECT_EQ(used_share(counter.limit, counter.state, kMinute), 254);
-  counter.decide(1, kMinute);
-  EXPECT_EQ(used_share(counter.limit, counter.state, kMinute), 255);
-  EXPECT_EQ(used_share(counter.limit, counter.state, kMinute + seconds{60}), 0);
+  EXPECT_EQ(counter.debit(7, kMinute).outcome, Outcome::allowed);
+  EXPECT_EQ(counter.refund(3, kMinute, kMinute).remaining, 1u);
 }
 
 TEST(FixedWindow, IsFreshAtItsEnd) {

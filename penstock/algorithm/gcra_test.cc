@@ -4,15 +4,13 @@
 
 #include "penstock/algorithm/algorithm.h"
 #include "penstock/algorithm/testing/limits.h"
+#include "penstock/base/random.h"
 
 namespace penstock::algorithm::testing {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// A whole second, as the published tables count from zero.
-constexpr Instant kZero = instant_from_unix_seconds(1'772'600'000);
 
 struct Row {
   int at_ms;
@@ -90,33 +88,72 @@ TEST(Gcra, SevenASecondComesBackEverySeventhOfASecondWithoutDrift) {
 
 struct BackToBack {
   std::uint32_t interval;
-  std::uint32_t burst;
+  std::uint32_t tolerance;
   std::int64_t spacing;
   int admitted;
 };
 
-// N = floor(1 + tau / (T - d)) cells pass back to back at spacing d < T; I.371. In units of a second.
+// N = floor(1 + tau / (T - d)) cells pass back to back at spacing d < T; I.371. In units of a second: a cell costs T
+// units, of which one comes back a second, and the burst is T + tau.
 TEST(Gcra, AdmitsAsManyBackToBackAsI371Says) {
-  for (const BackToBack& row : {BackToBack{10, 5, 0, 5}, BackToBack{10, 5, 2, 6}}) {
-    Counter counter{gcra(1, row.interval, row.burst)};
+  for (const BackToBack& row : {BackToBack{10, 40, 0, 5}, {10, 40, 2, 6}, {10, 45, 3, 7}}) {
+    Counter counter{gcra(1, 1, row.interval + row.tolerance)};
     int admitted = 0;
-    while (counter.decide(1, kZero + seconds{admitted * row.spacing}).outcome == Outcome::allowed) ++admitted;
+    while (counter.decide(row.interval, kZero + seconds{admitted * row.spacing}).outcome == Outcome::allowed) {
+      ++admitted;
+    }
     EXPECT_EQ(admitted, row.admitted) << "spacing " << row.spacing;
   }
+}
+
+TEST(Gcra, TokenBucketAndLeakyBucketAreNamesOfTheSame) {
+  LimitOptions options = gcra_options(7, 60, 5);
+  Counter gcra_counter{Limit::create(options).value()};
+  options.algorithm = Algorithm::token_bucket;
+  Counter token_bucket{Limit::create(options).value()};
+  options.algorithm = Algorithm::leaky_bucket;
+  Counter leaky_bucket{Limit::create(options).value()};
+  Random random{1};
+  Instant now = kOddInstant;
+  for (int step = 0; step < 500; ++step) {
+    now += Nanoseconds{static_cast<std::int64_t>(random.below(12'000'000'000))};
+    const std::uint64_t cost = random.below(4);
+    const Decision decision = gcra_counter.decide(cost, now);
+    ASSERT_EQ(token_bucket.decide(cost, now), decision) << step;
+    ASSERT_EQ(leaky_bucket.decide(cost, now), decision) << step;
+  }
+}
+
+TEST(Gcra, RefusedCostEmptiesTheBucketAndNoMoreWhereItCounts) {
+  LimitOptions options = gcra_options(1, 1, 5);
+  options.count_refused = true;
+  Counter counter{Limit::create(options).value()};
+  counter.decide(3, kZero);
+  const Decision refused = counter.decide(3, kZero);
+  EXPECT_EQ(refused.outcome, Outcome::denied);
+  EXPECT_TRUE(refused.charged);
+  EXPECT_EQ(refused.remaining, 0u);
+  EXPECT_EQ(refused.retry_after, seconds{3});
+  for (int hit = 0; hit < 100; ++hit) EXPECT_EQ(counter.decide(1, kZero).retry_after, seconds{1});
+  for (int half = 1; half < 20; ++half) {
+    EXPECT_EQ(counter.decide(1, kZero + milliseconds{500} * half).outcome, Outcome::denied) << "who keeps asking";
+  }
+  EXPECT_EQ(counter.decide(6, kZero + seconds{60}).outcome, Outcome::never);
+  EXPECT_EQ(counter.look(1, kZero + seconds{60}).remaining, 0u);
 }
 
 TEST(Gcra, RefundClampsAtAFreshCounter) {
   Counter counter{gcra(1, 1, 5)};
   counter.decide(3, kOddInstant);
-  EXPECT_EQ(counter.apply(Verb::refund, 1, kOddInstant, kOddInstant).remaining, 3u);
-  EXPECT_EQ(counter.apply(Verb::refund, UINT64_MAX, kOddInstant, kOddInstant).remaining, 5u);
+  EXPECT_EQ(counter.refund(1, kOddInstant, kOddInstant).remaining, 3u);
+  EXPECT_EQ(counter.refund(UINT64_MAX, kOddInstant, kOddInstant).remaining, 5u);
   EXPECT_EQ(counter.admitted(100, kOddInstant), 5u);
 }
 
 TEST(Gcra, DebitClampsAtAnEmptyCounter) {
   Counter counter{gcra(1, 1, 5)};
-  EXPECT_EQ(counter.apply(Verb::debit, 2, kOddInstant, kOddInstant).remaining, 3u);
-  EXPECT_EQ(counter.apply(Verb::debit, UINT64_MAX, kOddInstant, kOddInstant).remaining, 0u);
+  EXPECT_EQ(counter.debit(2, kOddInstant).remaining, 3u);
+  EXPECT_EQ(counter.debit(UINT64_MAX, kOddInstant).remaining, 0u);
   EXPECT_EQ(counter.look(1, kOddInstant).retry_after, seconds{1});
   EXPECT_EQ(counter.look(1, kOddInstant).reset_after, seconds{5});
 }
@@ -157,7 +194,7 @@ TEST(Gcra, RebuiltStateIsFreshWhenItWouldHaveBeenRoundedUp) {
     const State rebuilt = rebuild(limit, fresh, kOddInstant);
     const Nanoseconds late = fresh_at(limit, rebuilt) - fresh;
     EXPECT_GE(late, Nanoseconds{0}) << limit.amount();
-    EXPECT_LE(late, Nanoseconds{1'000'000'000 / limit.ticks_per_second() + 1}) << limit.amount();
+    EXPECT_LE(late, Nanoseconds{1'000'000'000 / limit.ticks().per_second + 1}) << limit.amount();
   }
   EXPECT_EQ(rebuild(gcra(7, 60, 7), kOddInstant, kOddInstant), State{});
 }
@@ -166,6 +203,19 @@ TEST(Gcra, RebuiltStateOwesNoMoreThanAFullBurst) {
   const Limit limit = gcra(1, 1, 5);
   Counter counter{limit, rebuild(limit, kOddInstant + std::chrono::hours{9}, kOddInstant)};
   EXPECT_EQ(counter.look(1, kOddInstant).retry_after, seconds{1});
+}
+
+TEST(Gcra, ChangedRateKeepsTheInstantAtWhichTheCounterIsFresh) {
+  const auto left = [](std::uint32_t used, std::uint32_t new_amount, std::uint32_t new_burst) {
+    const Limit changed = gcra(new_amount, 3'600, new_burst);
+    Counter counter{gcra(100, 3'600, 100)};
+    counter.decide(used, kZero);
+    return Counter{changed, rebuild(changed, counter.fresh_at(), kZero)}.look(0, kZero).remaining;
+  };
+  EXPECT_EQ(left(100, 1, 100), 99u) << "an hour is one of a hundred";
+  EXPECT_EQ(left(100, 1, 1), 0u) << "with the burst lowered too";
+  EXPECT_EQ(left(50, 200, 100), 0u) << "half an hour is all of a hundred";
+  EXPECT_EQ(left(50, 200, 200), 100u);
 }
 
 TEST(Gcra, SaysHowMuchIsUsed) {

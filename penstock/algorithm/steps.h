@@ -4,10 +4,15 @@
 
 #include "penstock/algorithm/algorithm.h"
 
-// The algorithms themselves, one file each; `algorithm.h` says what every function means. Only algorithm.cc includes
-// this.
+// What the algorithms share, and those of two words; `algorithm.h` says what every function means. Outside of the
+// algorithms only algorithm.cc includes this.
 
 namespace penstock::algorithm {
+
+// Held at Instant::max(). Requires: `wait` is not negative.
+[[nodiscard]] inline Instant later(Instant instant, Nanoseconds wait) noexcept {
+  return instant > Instant::max() - wait ? Instant::max() : instant + wait;
+}
 
 // The wait from `now` until `then`, at least a nanosecond (beyond the range of time both may be held at its end), at
 // most what fits.
@@ -21,22 +26,17 @@ namespace penstock::algorithm {
 
 }  // namespace penstock::algorithm
 
-namespace penstock::algorithm::fixed_window {
+namespace penstock::algorithm::sliding_log {
 
-[[nodiscard]] Step apply(const Limit& limit, Verb verb, State state, Instant now, std::uint64_t cost,
-                         Instant charged_at) noexcept;
+[[nodiscard]] Step apply(const Limit& limit, State state, const Ask& ask, LogPlaces places) noexcept;
+[[nodiscard]] Instant fresh_at(const Limit& limit, State state, LogPlaces places) noexcept;
+
+}  // namespace penstock::algorithm::sliding_log
+
+namespace penstock::algorithm::sliding_window {
+
+[[nodiscard]] Step apply(const Limit& limit, State state, const Ask& ask) noexcept;
 [[nodiscard]] Instant fresh_at(const Limit& limit, State state) noexcept;
-[[nodiscard]] std::uint8_t used_share(const Limit& limit, State state, Instant now) noexcept;
 [[nodiscard]] State rebuild(const Limit& limit, Instant fresh_at, Instant now) noexcept;
 
-}  // namespace penstock::algorithm::fixed_window
-
-namespace penstock::algorithm::gcra {
-
-[[nodiscard]] Step apply(const Limit& limit, Verb verb, State state, Instant now, std::uint64_t cost,
-                         Instant charged_at) noexcept;
-[[nodiscard]] Instant fresh_at(const Limit& limit, State state) noexcept;
-[[nodiscard]] std::uint8_t used_share(const Limit& limit, State state, Instant now) noexcept;
-[[nodiscard]] State rebuild(const Limit& limit, Instant fresh_at, Instant now) noexcept;
-
-}  // namespace penstock::algorithm::gcra
+}  // namespace penstock::algorithm::sliding_window

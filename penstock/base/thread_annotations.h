@@ -12,3 +12,4 @@
 #define PENSTOCK_GUARDED_BY(mutex) PENSTOCK_THREAD_ANNOTATION(guarded_by(mutex))
 #define PENSTOCK_ACQUIRE(...) PENSTOCK_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define PENSTOCK_RELEASE(...) PENSTOCK_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define PENSTOCK_REQUIRES(...) PENSTOCK_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))

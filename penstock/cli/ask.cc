@@ -69,27 +69,40 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::string describe(const DescriptorStatus& status) {
+// What its time to wait means: for a refused caller when the same hits pass, else when everything is left again. A
+// refusal that names no time is for ever; a window of the original names its end even then.
+std::string describe_time(const DescriptorStatus& status, std::uint32_t hits) {
+  const bool over = status.code() == RateLimitResponse::OVER_LIMIT;
+  if (!status.has_duration_until_reset()) {
+    return over ? fmt::format(", and no wait helps: {} never {}", hits, hits == 1 ? "passes" : "pass at once") : "";
+  }
+  const std::int64_t seconds = status.duration_until_reset().seconds();
+  if (!over) return fmt::format(", all of it left in {} s", seconds);
+  const bool doubtful = hits > status.current_limit().requests_per_unit();
+  return fmt::format(", try again in {} s{}", seconds,
+                     doubtful ? fmt::format(" ({} at once never pass, unless its burst is as large)", hits) : "");
+}
+
+// The protocol has no word for algorithm, burst and multiplier, so the limit is told as it is configured, not as what
+// is left is a part of.
+std::string describe(const DescriptorStatus& status, std::uint32_t hits) {
   const std::string code = RateLimitResponse::Code_Name(status.code());
   if (!status.has_current_limit()) {
     constexpr std::uint32_t kUnlimited = 0xffff'ffff;
     return fmt::format("{}, {}", code, status.limit_remaining() == kUnlimited ? "unlimited" : "no limit");
   }
   const auto& limit = status.current_limit();
-  std::string text = fmt::format("{}, {} left of {} per {}", code, status.limit_remaining(), limit.requests_per_unit(),
-                                 lower(RateLimitResponse::RateLimit::Unit_Name(limit.unit())));
-  if (!limit.name().empty()) text += fmt::format(" ({})", limit.name());
-  if (status.has_duration_until_reset()) {
-    const bool over = status.code() == RateLimitResponse::OVER_LIMIT;
-    text += fmt::format(", {} in {} s", over ? "try again" : "as good as new", status.duration_until_reset().seconds());
-  }
+  std::string text = fmt::format("{}, {} left now", code, status.limit_remaining());
+  text += describe_time(status, hits);
+  text += fmt::format("; limit {}{} per {}", limit.name().empty() ? "" : fmt::format("'{}' of ", limit.name()),
+                      limit.requests_per_unit(), lower(RateLimitResponse::RateLimit::Unit_Name(limit.unit())));
   return text;
 }
 
-void print_text(const RateLimitResponse& response) {
+void print_text(const RateLimitResponse& response, std::uint32_t hits) {
   fmt::print("{}\n", RateLimitResponse::Code_Name(response.overall_code()));
   for (int i = 0; i < response.statuses_size(); ++i) {
-    fmt::print("  descriptor {}: {}\n", i + 1, describe(response.statuses(i)));
+    fmt::print("  descriptor {}: {}\n", i + 1, describe(response.statuses(i), hits));
   }
 }
 
@@ -122,7 +135,7 @@ void run(const AskOptions& options) {
                static_cast<int>(response.overall_code()));
     throw CLI::RuntimeError{kNoAnswer};
   }
-  options.format == "json" ? print_json(response) : print_text(response);
+  options.format == "json" ? print_json(response) : print_text(response, options.hits);
   if (response.overall_code() == RateLimitResponse::OVER_LIMIT) throw CLI::RuntimeError{kNo};
 }
 

@@ -7,6 +7,7 @@
 
 #include "penstock/cli/commands.h"
 #include "penstock/cli/load_rules.h"
+#include "penstock/rules/description.h"
 
 namespace penstock::cli {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct CheckOptions {
   std::vector<std::string> paths;
   bool merge_domains = false;
+  bool quiet = false;
 };
 
 // One a line, in the form that editors know: "file:line:column: error: ...".
@@ -26,6 +28,11 @@ void print(Severity severity, const Error& error) {
 void run(const CheckOptions& options) {
   const auto loaded = load_rules(options.paths, options.merge_domains, print);
   if (!loaded) throw CLI::RuntimeError{kNo};
+  if (!options.quiet) {
+    for (const auto& rule : loaded->rules->rules()) {
+      for (const std::string& line : rules::describe_rule(*rule)) fmt::print("{}\n", line);
+    }
+  }
   fmt::print("ok: {}, {}{}\n", counted(loaded->files, "file"), describe(*loaded->rules),
              loaded->warnings == 0 ? "" : ", " + counted(loaded->warnings, "warning"));
 }
@@ -35,12 +42,14 @@ void run(const CheckOptions& options) {
 void add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand(
-      "check", "Read rule files as `serve` would and name every mistake: exit 0 fine, 1 mistakes, 2 wrong use");
+      "check",
+      "Read rule files as `serve` would; name every mistake, or list the limits: exit 0 fine, 1 mistakes, 2 wrong use");
   command->add_option("paths", options->paths, "Rule files, or folders with *.yaml, *.yml and *.json")
       ->required()
       ->type_name("PATH");
   command->add_flag("--merge-domains", options->merge_domains,
                     "Several files may add to one domain (the original's MERGE_DOMAIN_CONFIG); default off");
+  command->add_flag("--quiet", options->quiet, "Do not list what each rule limits; default off");
   command->callback([options] { run(*options); });
 }
 

@@ -162,12 +162,20 @@ void add_resource_options(CLI::App& command, ServeOptions& options) {
       ->type_name("COUNT")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  CLI::Option* keys = command
+                          .add_option("--table-keys", options.settings.table_keys,
+                                      "Counters that the embedded store can hold, 24 bytes each, 48 with a peak and in "
+                                      "sliding windows and logs; when full, the least used go")
+                          ->type_name("COUNT")
+                          ->check(CLI::Range(store::Table::kMinCapacityKeys, store::Table::kMaxCapacityKeys))
+                          ->capture_default_str();
   command
-      .add_option("--table-keys", options.settings.table_keys,
-                  "Counters that the embedded store can hold, 37 bytes each; when full, the least used go")
-      ->type_name("COUNT")
-      ->check(CLI::Range(store::Table::kMinCapacityKeys, store::Table::kMaxCapacityKeys))
-      ->capture_default_str();
+      .add_option(
+          "--table-bytes", options.settings.table_bytes,
+          "In place of --table-keys: the memory for counters, beside 64 MiB at most for sliding logs; default off")
+      ->type_name("BYTES")
+      ->check(CLI::Range(store::Table::kMinCapacityBytes, store::Table::kMaxCapacityBytes))
+      ->excludes(keys);
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ struct Check {
   std::span<const Descriptor> descriptors;
   std::uint32_t hits_addend = 0;  // 0 means 1
   Instant deadline = Instant::max();
-  std::uint64_t ticket = 0;  // handed back with the verdict
+  bool accepts_wait = false;  // the caller holds its work back for as long as the verdict says
+  std::uint64_t ticket = 0;   // handed back with the verdict
 };
 
 }  // namespace penstock::limiter

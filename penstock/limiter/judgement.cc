@@ -13,7 +13,7 @@ using algorithm::Decision;
 using algorithm::Outcome;
 
 // A wait to compare by: never is the longest.
-Nanoseconds wait(const Decision& decision) {
+Nanoseconds wait_to_compare(const Decision& decision) {
   return decision.outcome == Outcome::never ? Nanoseconds::max() : decision.retry_after;
 }
 
@@ -22,7 +22,7 @@ bool decides_before(const Decision& candidate, const Decision& best) {
     return !best.refused() && (candidate.refused() || best.outcome != Outcome::unanswered);
   }
   if (candidate.refused() != best.refused()) return candidate.refused();
-  if (candidate.refused()) return wait(candidate) > wait(best);
+  if (candidate.refused()) return wait_to_compare(candidate) > wait_to_compare(best);
   return candidate.remaining < best.remaining;
 }
 
@@ -36,19 +36,42 @@ std::size_t deciding(std::span<const Decision> decisions) {
 
 std::int64_t seconds_rounded_up(Nanoseconds wait) { return std::chrono::ceil<std::chrono::seconds>(wait).count(); }
 
-// The whole seconds to the window's end, 1 to its length, whatever was counted.
-std::int64_t seconds_to_window_end(std::int64_t window_seconds, Instant now) {
-  const std::int64_t unix_seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
-  const std::int64_t into_window = unix_seconds % window_seconds;
+// The original's own limit, which knows what it has counted.
+bool is_original_window(const algorithm::Limit& limit) {
+  return limit.algorithm() == algorithm::Algorithm::fixed_window && limit.counts_refused();
+}
+
+// The whole seconds to the window's end, 1 to its length, whatever was counted. `offset` as in Limit::window_offset.
+std::int64_t seconds_to_window_end(std::int64_t window_seconds, Instant now, Nanoseconds offset) {
+  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(now + offset).time_since_epoch().count();
+  const std::int64_t into_window = seconds % window_seconds;
   return window_seconds - (into_window < 0 ? into_window + window_seconds : into_window);
 }
 
-std::optional<std::int64_t> reset_seconds(const algorithm::Limit& limit, const Decision& decision, Code code,
-                                          Instant now) {
-  if (limit.is_window()) return seconds_to_window_end(limit.window_seconds(), now);
-  if (code == Code::ok) return seconds_rounded_up(decision.reset_after);
+Nanoseconds window_offset(const Plan& plan, const rules::RuleLimit& limit) {
+  if (!limit.limit.spreads_windows()) return Nanoseconds{0};
+  return limit.limit.window_offset(rules::counter_of(plan.match.counter, limit));
+}
+
+std::optional<std::int64_t> reset_seconds(const Plan& plan, const Status& status, Instant now) {
+  const algorithm::Limit& limit = status.limit->limit;
+  const Decision& decision = status.decision;
+  if (limit.algorithm() == algorithm::Algorithm::fixed_window) {
+    return seconds_to_window_end(limit.window_seconds(), now, window_offset(plan, *status.limit));
+  }
+  if (status.code == Code::ok) return seconds_rounded_up(decision.reset_after);
   if (decision.outcome == Outcome::never) return std::nullopt;
   return seconds_rounded_up(decision.retry_after);
+}
+
+// The longest time that an admitted caller has to hold back; nobody waits for a shadow.
+Nanoseconds wait_of(const Status& status, std::span<const Decision> decisions) {
+  if (status.code != Code::ok || (status.rule != nullptr && status.rule->shadow_mode)) return Nanoseconds{0};
+  Nanoseconds longest{0};
+  for (const Decision& decision : decisions) {
+    if (decision.outcome == Outcome::allowed) longest = std::max(longest, decision.retry_after);
+  }
+  return longest;
 }
 
 struct Attribution {
@@ -77,7 +100,7 @@ Attribution attribute(std::uint64_t limit, std::uint64_t before, std::uint64_t h
 
 Attribution attribute(const Status& status, std::uint64_t hits, float ratio) {
   const algorithm::Limit& limit = status.limit->limit;
-  if (limit.counts_refused()) return attribute(limit.amount(), status.decision.count_before, hits, ratio);
+  if (is_original_window(limit)) return attribute(limit.amount(), status.decision.count_before, hits, ratio);
   if (status.decision.refused()) return {.over = hits};
   const std::uint64_t used = limit.capacity() - std::min(limit.capacity(), status.decision.remaining);
   return attribute(limit.capacity(), used - std::min(used, hits), hits, ratio);
@@ -99,7 +122,8 @@ Status judge(const Plan& plan, std::span<const rules::RuleLimit> limits, std::sp
   const bool shadow = status.rule != nullptr && status.rule->shadow_mode;
   status.code = status.decision.refused() && !shadow ? Code::over_limit : Code::ok;
   status.remaining = status.decision.remaining;
-  status.reset_seconds = reset_seconds(status.limit->limit, status.decision, status.code, now);
+  status.reset_seconds = reset_seconds(plan, status, now);
+  status.wait = wait_of(status, decisions);
   return status;
 }
 
@@ -114,6 +138,13 @@ Code overall_code(std::span<const Status> statuses) noexcept {
     all_quota_over &= !quota || over;
   }
   return any_quota && all_quota_over ? Code::over_limit : Code::ok;
+}
+
+Nanoseconds overall_wait(Code overall, std::span<const Status> statuses) noexcept {
+  if (overall != Code::ok) return Nanoseconds{0};
+  Nanoseconds longest{0};
+  for (const Status& status : statuses) longest = std::max(longest, status.wait);
+  return longest;
 }
 
 const Status* deciding_status(std::span<const Status> statuses) noexcept {

@@ -20,12 +20,15 @@ namespace penstock::limiter {
 // Over limit if a descriptor without quota mode is over, or if there are quota descriptors and all of them are over.
 [[nodiscard]] Code overall_code(std::span<const Status> statuses) noexcept;
 
+// See Verdict::wait.
+[[nodiscard]] Nanoseconds overall_wait(Code overall, std::span<const Status> statuses) noexcept;
+
 // See Verdict::deciding.
 [[nodiscard]] const Status* deciding_status(std::span<const Status> statuses) noexcept;
 
-// Attributes the hits of one descriptor as envoyproxy/ratelimit does. For limits that do not count refused cost the
-// limit is the capacity, refused hits are all over the limit, and never near it. Requires: status.rule and status.limit
-// are set, the decision is an answer.
+// Attributes the hits of one descriptor as envoyproxy/ratelimit does, exactly for its own limit, the fixed window that
+// counts refused cost. All others know what remains, not what was counted: their limit is the capacity, refused hits
+// are all over the limit, and never near it. Requires: status.rule and status.limit are set, the decision is an answer.
 void count_hits(const Plan& plan, const Status& status, float near_limit_ratio, RuleCounters& counters) noexcept;
 
 }  // namespace penstock::limiter

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "penstock/algorithm/sliding_log.h"
+
 namespace penstock::limiter {
 namespace {
 
@@ -24,6 +26,10 @@ rules::RuleLimit gcra(std::uint32_t amount, std::uint32_t burst) {
       .limit = *Limit::create({.algorithm = Algorithm::gcra, .amount = amount, .window_seconds = 60, .burst = burst}),
       .unit = rules::Unit::minute,
       .requests_per_unit = amount};
+}
+
+rules::RuleLimit made(const algorithm::LimitOptions& options) {
+  return {.limit = *Limit::create(options), .unit = rules::Unit::minute, .requests_per_unit = options.amount};
 }
 
 rules::Rule rule_with(std::vector<rules::RuleLimit> limits) {
@@ -70,6 +76,61 @@ TEST(Judge, TellsOtherLimitsWaitRoundedUpAndNothingWhereWaitingDoesNotHelp) {
   const Status never = judged(rule, {{.outcome = Outcome::never, .retry_after = Decision::kNever}});
   EXPECT_EQ(never.reset_seconds, std::nullopt);
   EXPECT_EQ(never.code, Code::over_limit);
+}
+
+TEST(Judge, TellsTheEndOfAMultipliedWindow) {
+  const rules::Rule rule =
+      rule_with({made({.algorithm = Algorithm::fixed_window, .amount = 10, .window_seconds = 300})});
+  EXPECT_EQ(judged(rule, {{.remaining = 9}}).reset_seconds, 288);
+  EXPECT_EQ(judged(rule, {{.outcome = Outcome::denied}}).reset_seconds, 288);
+  EXPECT_EQ(judged(rule, {{.outcome = Outcome::never, .retry_after = Decision::kNever}}).reset_seconds, 288);
+}
+
+TEST(Judge, TellsTheEndOfTheCountersOwnWindowWhereWindowsAreSpread) {
+  const rules::Rule rule = rule_with(
+      {made({.algorithm = Algorithm::fixed_window, .amount = 10, .window_seconds = 60, .spread_windows = true})});
+  const rules::RuleLimit& limit = rule.limits[0];
+  bool differs = false;
+  for (std::uint64_t key = 0; key < 20; ++key) {
+    Plan plan = plan_of(rule);
+    plan.match.counter = SipHasher128{HashKey{.k0 = key, .k1 = 2}};
+    const Nanoseconds offset = limit.limit.window_offset(rules::counter_of(plan.match.counter, limit));
+    const algorithm::Step charged = algorithm::decide(limit.limit, {}, kNow + offset, 1);
+    const Instant end = algorithm::fresh_at(limit.limit, charged.state) - offset;
+    const Status status = judge(plan, rule.limits, {{charged.decision}}, kNow);
+    EXPECT_EQ(status.reset_seconds, std::chrono::ceil<std::chrono::seconds>(end - kNow).count()) << "key " << key;
+    differs |= status.reset_seconds != 48;
+  }
+  EXPECT_TRUE(differs);
+}
+
+TEST(Judge, TellsTheWaitOfASlidingWindowAndOfALogNotTheEndOfAnything) {
+  for (const Algorithm algorithm : {Algorithm::sliding_window, Algorithm::sliding_log}) {
+    const rules::Rule rule = rule_with({made({.algorithm = algorithm, .amount = 10, .window_seconds = 60})});
+    const Status allowed = judged(rule, {{.remaining = 4, .reset_after = 70'500 * kMillisecond}});
+    EXPECT_EQ(allowed.reset_seconds, 71);
+    const Status denied = judged(
+        rule,
+        {{.outcome = Outcome::denied, .retry_after = 1'001 * kMillisecond, .reset_after = 70'500 * kMillisecond}});
+    EXPECT_EQ(denied.reset_seconds, 2);
+    EXPECT_EQ(judged(rule, {{.outcome = Outcome::never, .retry_after = Decision::kNever}}).reset_seconds, std::nullopt);
+  }
+}
+
+TEST(Judge, TellsWhoCanWaitTheLongestWaitOfItsLimits) {
+  rules::Rule rule = rule_with({gcra(60, 5), gcra(600, 50)});
+  const std::vector<Decision> waits = {{.remaining = 0, .retry_after = 3 * kMillisecond},
+                                       {.remaining = 4, .retry_after = 7 * kMillisecond}};
+  const Status status = judged(rule, waits);
+  EXPECT_EQ(status.code, Code::ok);
+  EXPECT_EQ(status.wait, 7 * kMillisecond);
+  const Status refused = judged(rule, {{.retry_after = 3 * kMillisecond}, {.outcome = Outcome::denied}});
+  EXPECT_EQ(refused.wait, Nanoseconds{0});
+  rule.shadow_mode = true;
+  EXPECT_EQ(judged(rule, waits).wait, Nanoseconds{0}) << "nobody waits for a limit that is only tried out";
+
+  EXPECT_EQ(overall_wait(Code::ok, std::vector{status, Status{}}), 7 * kMillisecond);
+  EXPECT_EQ(overall_wait(Code::over_limit, std::vector{status, refused}), Nanoseconds{0});
 }
 
 TEST(Judge, LetsTheRefusingLimitOfAListDecideAndAmongThoseTheLongestWait) {
@@ -209,6 +270,44 @@ TEST(CountHits, NeverCallsARefusedHitNearWhereRefusedHitsAreNotCounted) {
   count_hits(plan_of(rule, 3), judged(rule, {{.remaining = 1}}), 0.8F, passed);
   EXPECT_EQ(passed.within_limit.value(), 3u);
   EXPECT_EQ(passed.near_limit.value(), 1u) << "9 of 10 are used, 8 is the threshold";
+}
+
+// Ten hits one by one, each judged with the decision that its algorithm really gives, then five too many.
+TEST(CountHits, TellsWithinNearAndOverOfEveryAlgorithm) {
+  for (const Algorithm algorithm : {Algorithm::fixed_window, Algorithm::sliding_window, Algorithm::sliding_log,
+                                    Algorithm::token_bucket, Algorithm::leaky_bucket, Algorithm::gcra}) {
+    for (const bool count_refused : {false, true}) {
+      const rules::Rule rule = rule_with({made({.algorithm = algorithm,
+                                                .amount = 10,
+                                                .window_seconds = 86'400,
+                                                .burst = 10,
+                                                .count_refused = count_refused})});
+      std::vector<algorithm::LogEntry> places(16);
+      algorithm::State state;
+      if (rule.limits[0].limit.is_log()) state = algorithm::move_log({}, {}, {.ring = 1, .places = places});
+      RuleCounters counters;
+      for (int hit = 0; hit < 15; ++hit) {
+        const algorithm::Step step =
+            algorithm::apply(rule.limits[0].limit, state, {.cost = 1, .now = kNow + hit * kMillisecond}, places);
+        state = step.state;
+        count_hits(plan_of(rule), judged(rule, {step.decision}), 0.8F, counters);
+      }
+      EXPECT_EQ(counters.within_limit.value(), 10u) << to_string(algorithm) << count_refused;
+      EXPECT_EQ(counters.near_limit.value(), 2u) << to_string(algorithm) << count_refused;
+      EXPECT_EQ(counters.over_limit.value(), 5u) << to_string(algorithm) << count_refused;
+    }
+  }
+}
+
+TEST(CountHits, TakesTheLesserBurstOfTwoRatesForTheLimit) {
+  const rules::Rule rule = rule_with({made({.algorithm = Algorithm::gcra,
+                                            .amount = 100,
+                                            .window_seconds = 3600,
+                                            .burst = 100,
+                                            .peak = algorithm::PeakOptions{.amount = 10, .burst = 10}})});
+  RuleCounters counters;
+  count_hits(plan_of(rule, 3), judged(rule, {{.remaining = 1}}), 0.8F, counters);
+  EXPECT_EQ(counters.near_limit.value(), 1u) << "9 of 10 are used, 8 is the threshold";
 }
 
 TEST(CountHits, CountsWhatAShadowRuleWouldHaveRefused) {

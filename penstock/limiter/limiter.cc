@@ -51,6 +51,13 @@ struct Planned {
   std::optional<Error> error;  // set: nothing of it is charged
 };
 
+// The limits of a list pass together or not at all. Those that count refused cost count what they refuse themselves.
+store::GroupMode mode_of(std::span<const rules::RuleLimit> limits) {
+  if (limits.size() == 1) return store::GroupMode::each;
+  const bool any = std::ranges::any_of(limits, [](const rules::RuleLimit& l) { return l.limit.counts_refused(); });
+  return any ? store::GroupMode::spare_others : store::GroupMode::all_or_nothing;
+}
+
 std::string_view describe(algorithm::Cause cause) {
   switch (cause) {
     case algorithm::Cause::timeout: return "it did not answer in time";
@@ -163,7 +170,7 @@ class Limiter::Impl final : public store::LateDecisions {
       groups_.push_back(
           {.charge_count = static_cast<std::uint32_t>(limits.size()),
            .verb = plan.negative ? algorithm::Verb::refund : algorithm::Verb::decide,
-           .mode = limits.size() == 1 ? store::GroupMode::each : store::GroupMode::all_or_nothing,
+           .mode = mode_of(limits),
            .deadline = check.deadline,
            .ticket = {.request = request,
                       .first_decision = static_cast<std::uint32_t>(charges_.size() - planned.first_decision)}});
@@ -173,7 +180,8 @@ class Limiter::Impl final : public store::LateDecisions {
         charges_.push_back({.counter = rules::counter_of(plan.match.counter, limit),
                             .limit = &limit.limit,
                             .cost = plan.hits,
-                            .names = &names});
+                            .names = &names,
+                            .accepts_wait = check.accepts_wait});
       }
       if (!plan.is_override() && !plan.negative) statistics_.rules[plan.match.rule->index].total_hits.add(plan.hits);
     }
@@ -238,8 +246,11 @@ class Limiter::Impl final : public store::LateDecisions {
       give_error(ticket, store_failed(cause));
       return;
     }
-    sink_->on_verdict(
-        ticket, {.overall = overall, .statuses = statuses_, .deciding = deciding_status(statuses_), .error = nullptr});
+    sink_->on_verdict(ticket, {.overall = overall,
+                               .statuses = statuses_,
+                               .deciding = deciding_status(statuses_),
+                               .wait = overall_wait(overall, statuses_),
+                               .error = nullptr});
   }
 
   void give_error(std::uint64_t ticket, const Error& error) {

@@ -23,9 +23,7 @@ rules::RuleLimit limit_of(const Override& wanted) {
   const auto unit = static_cast<rules::Unit>(wanted.unit);
   return {.limit = algorithm::Limit::original_window(wanted.requests_per_unit, rules::seconds_of(unit)),
           .unit = unit,
-          .requests_per_unit = wanted.requests_per_unit,
-          .rank = 0,
-          .from_list = false};
+          .requests_per_unit = wanted.requests_per_unit};
 }
 
 // Names are collected over the whole check, so a limit that is replaced itself still replaces; an unlimited rule is

@@ -7,6 +7,7 @@
 
 #include "penstock/algorithm/decision.h"
 #include "penstock/base/error.h"
+#include "penstock/base/instant.h"
 #include "penstock/rules/rule.h"
 
 namespace penstock::limiter {
@@ -20,9 +21,10 @@ struct Status {
 
   Code code = Code::ok;
   std::uint32_t remaining = 0;  // kUnlimited for an unlimited rule
-  // What is told as `duration_until_reset`, whole seconds rounded up; absent where waiting does not help, and where
-  // there is no limit.
+  // What is told as `duration_until_reset`, whole seconds rounded up; absent where there is no limit, and where waiting
+  // does not help, but for fixed windows, which tell their end whatever was decided.
   std::optional<std::int64_t> reset_seconds;
+  Nanoseconds wait{0};                      // see Verdict::wait; of this descriptor
   const rules::Rule* rule = nullptr;        // null: none, or an override
   const rules::RuleLimit* limit = nullptr;  // the limit that decided; null: none
   algorithm::Decision decision;             // of that limit
@@ -36,6 +38,9 @@ struct Verdict {
   // over its limit outside of quota mode, else of those with a limit the first with the least remaining. Null: no
   // limit.
   const Status* deciding = nullptr;
+  // How long to hold the work back that was admitted: the longest of its limits. 0 where the check is over its limit,
+  // and for callers that do not accept a wait.
+  Nanoseconds wait{0};
   const Error* error = nullptr;  // set: the check has no answer but this
 };
 

@@ -92,7 +92,7 @@ TEST_F(DebugEndpointTest, RendersAPageWhenItIsAskedFor) {
   EXPECT_THAT(get("/healthz"), StartsWith("HTTP/1.1 503 "));
 }
 
-TEST(DebugPages, ListLimitsAsTheOriginalDoes) {
+TEST(DebugPages, ListLimitsAsTheOriginalDoesAndSayWhatItDoesNotKnow) {
   const auto rules = testing::rules_of(R"(
 domain: d
 descriptors:
@@ -116,8 +116,10 @@ descriptors:
   EXPECT_EQ(list_limits(*rules),
             "d.admin: unit=UNKNOWN requests_per_unit=0, shadow_mode: false, quota_mode: false\n"
             "d.odd\\x0akey: unit=WEEK requests_per_unit=5, shadow_mode: false, quota_mode: true\n"
-            "d.two: unit=SECOND requests_per_unit=10, shadow_mode: false, quota_mode: false\n"
-            "d.two: unit=YEAR requests_per_unit=4294967295, shadow_mode: false, quota_mode: false\n"
+            "d.two: unit=SECOND requests_per_unit=10, shadow_mode: false, quota_mode: false, limit: 10 per "
+            "second, gcra, burst 10\n"
+            "d.two: unit=YEAR requests_per_unit=4294967295, shadow_mode: false, quota_mode: false, limit: 4294967295 "
+            "per year, fixed_window\n"
             "d.user.route_a: unit=DAY requests_per_unit=1, shadow_mode: true, quota_mode: false\n"
             "d.user: unit=MINUTE requests_per_unit=60, shadow_mode: false, quota_mode: false\n");
   EXPECT_EQ(list_limits(rules::RuleSet{}), "");

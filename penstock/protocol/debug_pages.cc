@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "penstock/rules/description.h"
+
 namespace penstock::protocol {
 namespace {
 
@@ -35,12 +37,16 @@ std::string upper_case(std::string_view text) {
 std::string list_limits(const rules::RuleSet& rules) {
   std::vector<std::string> lines;
   for (const auto& rule : rules.rules()) {
-    const auto add = [&](std::string_view unit, std::uint32_t requests) {
-      lines.push_back(fmt::format("{}: unit={} requests_per_unit={}, shadow_mode: {}, quota_mode: {}\n",
-                                  without_controls(rule->path), unit, requests, rule->shadow_mode, rule->quota_mode));
+    const auto add = [&](std::string_view unit, std::uint32_t requests, std::string_view more) {
+      lines.push_back(fmt::format("{}: unit={} requests_per_unit={}, shadow_mode: {}, quota_mode: {}{}\n",
+                                  without_controls(rule->path), unit, requests, rule->shadow_mode, rule->quota_mode,
+                                  more));
     };
-    for (const rules::RuleLimit& limit : rule->limits) add(upper_case(to_string(limit.unit)), limit.requests_per_unit);
-    if (rule->unlimited) add("UNKNOWN", 0);
+    for (const rules::RuleLimit& limit : rule->limits) {
+      const std::string more = limit.is_original() ? "" : fmt::format(", limit: {}", describe_limit(limit));
+      add(upper_case(to_string(limit.unit)), limit.requests_per_unit, more);
+    }
+    if (rule->unlimited) add("UNKNOWN", 0, "");
   }
   std::ranges::sort(lines);
   return fmt::format("{}", fmt::join(lines, ""));

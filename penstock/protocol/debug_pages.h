@@ -12,7 +12,8 @@ namespace penstock::protocol {
 
 // The /rlconfig of envoyproxy/ratelimit: a line for each limit, sorted by path,
 //   <path>: unit=<NAME> requests_per_unit=<n>, shadow_mode: <bool>, quota_mode: <bool>
-// where an unlimited rule has the unit UNKNOWN, and a rule with a list of limits one line for each of them.
+// where an unlimited rule has the unit UNKNOWN, and a rule with a list of limits one line for each of them. What the
+// original does not have follows in words: ", limit: 10 per second, gcra, burst 20".
 [[nodiscard]] std::string list_limits(const rules::RuleSet& rules);
 
 struct Figure {

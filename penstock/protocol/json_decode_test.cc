@@ -156,6 +156,20 @@ TEST(JsonDecode, SaysWhatIsWrongWithAnythingElse) {
   }
 }
 
+// BR-007 of the project's list of bug reports: elsewhere such a cost came back as an error of the store.
+TEST(JsonDecode, Br007CostIsAWholeNumberOrRefusedWithAReason) {
+  const auto with_hits = [](const std::string& hits) {
+    return Decoded{R"({"descriptors":[{"entries":[{"key":"k"}],"hitsAddend":)" + hits + "}]}"};
+  };
+  for (const char* hits :
+       {"1.5", "-1", "NaN", "\"NaN\"", "99999999999999999999", "1e400", "\"three\"", "\"\"", "true"}) {
+    EXPECT_FALSE(with_hits(hits).ok()) << hits;
+  }
+  EXPECT_EQ(with_hits("1e2").descriptor().hits, 100u);
+  EXPECT_EQ(with_hits("\"3\"").descriptor().hits, 3u) << "as the JSON of protobuf has numbers of 64 bits";
+  EXPECT_FALSE(with_hits("null").descriptor().hits.has_value());
+}
+
 TEST(JsonDecode, IsNotExhaustedByDepth) {
   EXPECT_FALSE(Decoded{std::string(1'000'000, '[')}.ok());
   EXPECT_FALSE(Decoded{R"({"descriptors":)" + std::string(1'000'000, '[')}.ok());

@@ -193,8 +193,35 @@ TEST(Examples, LoadTogetherWithoutAWarning) {
   EXPECT_EQ(limit_of(*loaded->rules, "example", {{"remote_address", "10.0.0.1"}}), "60/minute");
   EXPECT_EQ(limit_of(*loaded->rules, "example", {{"remote_address", "127.0.0.1"}}), "unlimited");
   EXPECT_EQ(limit_of(*loaded->rules, "example", {{"tenant", "t"}}), "5/second + 1000/day");
+  for (const std::string_view algorithm :
+       {"fixed_window", "sliding_window", "sliding_log", "token_bucket", "leaky_bucket", "gcra"}) {
+    const Rule* const rule = match_in(*loaded->rules, "example-algorithms", {{algorithm, "x"}}).rule;
+    ASSERT_NE(rule, nullptr) << algorithm;
+    EXPECT_EQ(to_string(rule->limits.at(0).limit.algorithm()), algorithm);
+  }
   EXPECT_EQ(limit_of(*loaded->rules, "example-paths", {{"path", "/login"}, {"remote_address", "::1"}}), "5/minute");
   EXPECT_EQ(limit_of(*loaded->rules, "example-paths", {{"path", "/static/a/b"}}), "100/second");
+}
+
+// The indented lines from "domain:" on.
+std::string example_in(const std::string& document) {
+  std::istringstream lines{document};
+  std::string example;
+  for (std::string line; std::getline(lines, line);) {
+    const bool indented = line.starts_with("    ");
+    if (example.empty() && !line.starts_with("    domain:")) continue;
+    if (!indented && !line.empty()) break;
+    example += line + "\n";
+  }
+  return example;
+}
+
+TEST(Examples, InTheDocumentsLoadWithoutAWarning) {
+  for (const char* document : {"README.md", "docs/rule-files.md"}) {
+    const std::string example = example_in(read_text(std::filesystem::path{PENSTOCK_SOURCE_DIR} / document));
+    EXPECT_THAT(example, HasSubstr("rate_limit")) << document;
+    EXPECT_THAT(warnings_of(example), IsEmpty()) << document;
+  }
 }
 
 }  // namespace

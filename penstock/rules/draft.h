@@ -19,15 +19,25 @@ struct Stated {
   bool broken = false;  // its value was refused already: what depends on it need not be
 };
 
-struct LimitDraft {
+// So much in what time: a limit's own, or its peak.
+struct RateDraft {
   yaml::Mark mark;
   Stated<std::string> unit;
   Stated<std::uint32_t> requests_per_unit;
+  Stated<std::uint32_t> unit_multiplier;
+  Stated<std::uint32_t> burst;
+};
+
+struct LimitDraft {
+  RateDraft rate;
   Stated<bool> unlimited;
   Stated<std::string> name;
   std::vector<Stated<std::string>> replaces;
   Stated<std::string> algorithm;
-  Stated<std::uint32_t> burst;
+  std::optional<RateDraft> peak;
+  Stated<std::string> max_wait;
+  Stated<std::string> window_offset;
+  Stated<bool> count_refused;
 };
 
 struct DescriptorDraft {

@@ -11,8 +11,8 @@
 namespace penstock::rules {
 namespace {
 
-constexpr std::array kObjects{Object::file, Object::descriptor, Object::rate_limit, Object::list_item,
-                              Object::replaced};
+constexpr std::array kObjects{Object::file,      Object::descriptor, Object::rate_limit,
+                              Object::list_item, Object::peak,       Object::replaced};
 
 constexpr unsigned in(Object object) { return 1U << static_cast<unsigned>(object); }
 
@@ -20,6 +20,7 @@ constexpr unsigned kFile = in(Object::file);
 constexpr unsigned kDescriptor = in(Object::descriptor);
 constexpr unsigned kSingle = in(Object::rate_limit);
 constexpr unsigned kAnyLimit = in(Object::rate_limit) | in(Object::list_item);
+constexpr unsigned kAnyRate = kAnyLimit | in(Object::peak);
 
 struct FieldInfo {
   std::string_view name;
@@ -41,13 +42,18 @@ constexpr std::array<FieldInfo, kFieldCount> kFields{{
     {"value_to_metric", kDescriptor},
     {"share_threshold", kDescriptor},
     {"metadata", kDescriptor},
-    {"unit", kAnyLimit},
-    {"requests_per_unit", kAnyLimit},
+    {"unit", kAnyRate},
+    {"requests_per_unit", kAnyRate},
     {"unlimited", kSingle},
     {"name", kSingle | in(Object::replaced)},
     {"replaces", kSingle},
     {"algorithm", kAnyLimit, true},
-    {"burst", kAnyLimit, true},
+    {"unit_multiplier", kAnyRate, true},
+    {"burst", kAnyRate, true},
+    {"peak", kAnyLimit, true},
+    {"max_wait", kAnyLimit, true},
+    {"window_offset", kAnyLimit, true},
+    {"count_refused", kAnyLimit, true},
 }};
 
 const FieldInfo& info(Field field) { return kFields[static_cast<std::size_t>(field)]; }
@@ -69,6 +75,7 @@ std::string_view describe(Object object) noexcept {
     case Object::rate_limit: return "rate_limit";
     case Object::list_item: return "an item of rate_limits";
     case Object::replaced: return "an item of replaces";
+    case Object::peak: return "peak";
   }
   return "";
 }

@@ -9,7 +9,7 @@
 namespace penstock::rules {
 
 // The mappings that a rule file is made of.
-enum class Object : std::uint8_t { file, descriptor, rate_limit, list_item, replaced };
+enum class Object : std::uint8_t { file, descriptor, rate_limit, list_item, replaced, peak };
 
 // "a descriptor", for messages.
 [[nodiscard]] std::string_view describe(Object object) noexcept;
@@ -33,10 +33,15 @@ enum class Field : std::uint8_t {
   name,
   replaces,
   algorithm,
+  unit_multiplier,
   burst,
+  peak,
+  max_wait,
+  window_offset,
+  count_refused,
 };
 
-inline constexpr std::size_t kFieldCount = 19;
+inline constexpr std::size_t kFieldCount = 24;
 
 [[nodiscard]] std::string_view to_string(Field field) noexcept;
 [[nodiscard]] std::optional<Field> field_named(std::string_view text) noexcept;

@@ -19,11 +19,9 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0)
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
-  std::size_t size = std::min(text.size(), kLongestInQuotes);
-  while (size > 0 && size < text.size() && continues_character(text[size])) --size;
-  std::string out = "'";
-  for (const char c : text.substr(0, size)) {
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
     if (c == '\n') {
       out += "\\n";
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
@@ -32,8 +30,13 @@ std::string in_quotes(std::string_view text) {
       out.push_back(c);
     }
   }
-  out += size < text.size() ? "...'" : "'";
   return out;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::size_t size = std::min(text.size(), kLongestInQuotes);
+  while (size > 0 && size < text.size() && continues_character(text[size])) --size;
+  return fmt::format("'{}{}'", escaped(text.substr(0, size)), size < text.size() ? "..." : "");
 }
 
 void Findings::begin(std::string source) {

@@ -11,6 +11,9 @@
 
 namespace penstock::rules {
 
+// A text from a file in one line: control characters escaped.
+[[nodiscard]] std::string escaped(std::string_view text);
+
 // A text from a file, in quotes, for a message: cut where it is long, control characters escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 

@@ -13,8 +13,8 @@
 //
 //   part(domain)
 //   for each entry:  number(1) part(key) part(value, or the pattern that shares)
-//   for the limit:   number(2) number(algorithm) number(window seconds, 0 if none) number(window offset = 0)
-//   number(rank)
+//   for the limit:   number(2) number(algorithm) number(window seconds, 0 if none) number(window offset: 0 none, 1 per
+//   key) number(rank)
 //
 // part(text) is number(size) and the bytes; a number is eight bytes, the least significant first.
 
@@ -40,7 +40,7 @@ void feed_limit(Sink& sink, const RuleLimit& limit) {
   sink.number(kLimitTag);
   sink.number(static_cast<std::uint64_t>(limit.limit.algorithm()));
   sink.number(limit.limit.is_window() ? static_cast<std::uint64_t>(limit.limit.window_seconds()) : 0);
-  sink.number(0);
+  sink.number(limit.limit.spreads_windows() ? 1 : 0);
   sink.number(limit.rank);
 }
 

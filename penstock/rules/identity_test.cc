@@ -92,16 +92,29 @@ TEST(OriginalKey, DoesNotExistForWhatTheOriginalDoesNotHave) {
   const std::shared_ptr<const RuleSet> rules = rules_of(R"(
 domain: d
 descriptors:
-  - {key: g, rate_limit: {unit: day, requests_per_unit: 1, algorithm: gcra}}
-  - {key: l, rate_limits: [{unit: day, requests_per_unit: 1}]}
+  - {key: gcra, rate_limit: {unit: day, requests_per_unit: 1, algorithm: gcra}}
+  - {key: log, rate_limit: {unit: day, requests_per_unit: 1, algorithm: sliding_log, count_refused: true}}
+  - {key: sliding, rate_limit: {unit: day, requests_per_unit: 1, algorithm: sliding_window, count_refused: true}}
+  - {key: list, rate_limits: [{unit: day, requests_per_unit: 1, count_refused: true}]}
+  - {key: multiplied, rate_limit: {unit: day, requests_per_unit: 1, unit_multiplier: 2}}
+  - {key: spread, rate_limit: {unit: day, requests_per_unit: 1, window_offset: per_key}}
+  - {key: sparing, rate_limit: {unit: day, requests_per_unit: 1, count_refused: false}}
+  - {key: plain, rate_limit: {unit: day, requests_per_unit: 1, unit_multiplier: 1, count_refused: true}}
 )");
   std::string key;
-  for (const Entries& entries : {Entries{{"g", ""}}, Entries{{"l", ""}}}) {
+  for (const std::string_view name : {"gcra", "log", "sliding", "list", "multiplied", "spread", "sparing"}) {
+    const Entries entries{{name, ""}};
     const Rule* rule = match_in(*rules, "d", entries).rule;
     ASSERT_NE(rule, nullptr);
-    EXPECT_FALSE(rules->append_original_key("d", entries, rule->limits[0], false, Instant{}, key));
+    EXPECT_FALSE(rules->append_original_key("d", entries, rule->limits.at(0), false, Instant{}, key)) << name;
   }
   EXPECT_EQ(key, "");
+  const Entries entries{{"plain", ""}};
+  const Rule* rule = match_in(*rules, "d", entries).rule;
+  ASSERT_NE(rule, nullptr);
+  EXPECT_TRUE(rules->append_original_key("d", entries, rule->limits.at(0), false, Instant{}, key))
+      << "what says the defaults aloud is the original's all the same";
+  EXPECT_EQ(key, "d_plain__0");
 }
 
 TEST(CounterIdentity, IsOneForValuesThatShareAndOneEachForTheRest) {
@@ -148,6 +161,27 @@ TEST(CounterIdentity, OutlivesEditsOfTheRuleButNotOfItsWindow) {
             counter("{unit: day, requests_per_unit: 1, algorithm: gcra}"));
   EXPECT_EQ(counter("{unit: day, requests_per_unit: 1, algorithm: gcra}"),
             counter("{unit: hour, requests_per_unit: 7, algorithm: gcra, burst: 3}"));
+  EXPECT_EQ(
+      counter("{unit: day, requests_per_unit: 1, algorithm: leaky_bucket}"),
+      counter("{unit: day, requests_per_unit: 1, algorithm: leaky_bucket, unit_multiplier: 9, max_wait: 1s, peak: "
+              "{unit: second, requests_per_unit: 1}}"));
+  EXPECT_EQ(counter("{unit: day, requests_per_unit: 1, algorithm: sliding_log}"),
+            counter("{unit: hour, requests_per_unit: 7, algorithm: sliding_log, count_refused: true}"));
+}
+
+TEST(CounterIdentity, HasTheLengthAndTheOffsetOfWindowsAlone) {
+  const auto counter = [](const std::string& limit) {
+    return counter_in(
+        *rules_of("{domain: d, descriptors: [{key: k, rate_limit: {requests_per_unit: 1, " + limit + "}}]}"), "d",
+        {{"k", "v"}});
+  };
+  for (const std::string algorithm : {"algorithm: fixed_window, ", "algorithm: sliding_window, "}) {
+    EXPECT_EQ(counter(algorithm + "unit: hour"), counter(algorithm + "unit: minute, unit_multiplier: 60"));
+    EXPECT_NE(counter(algorithm + "unit: hour"), counter(algorithm + "unit: hour, unit_multiplier: 2"));
+    EXPECT_NE(counter(algorithm + "unit: hour"), counter(algorithm + "unit: hour, window_offset: per_key"));
+  }
+  EXPECT_NE(counter("unit: hour"), counter("unit: hour, algorithm: sliding_window"));
+  EXPECT_NE(counter("unit: hour, algorithm: gcra"), counter("unit: hour, algorithm: token_bucket"));
 }
 
 TEST(CounterIdentity, OfAnOverrideIsThatOfTheRuleWithTheSameWindow) {
@@ -208,6 +242,16 @@ TEST(SharedIdentity, IsTheSha256OverTheParts) {
   const std::array<std::uint8_t, 16> identity = rules->shared_identity("domain", entries, limit, false);
   EXPECT_TRUE(std::equal(identity.begin(), identity.end(), digest.begin()));
   EXPECT_NE(identity, rules->shared_identity("domain", entries, limit, true));
+
+  const RuleLimit spread{.limit = *algorithm::Limit::create({.algorithm = algorithm::Algorithm::sliding_window,
+                                                             .amount = 10,
+                                                             .window_seconds = 300,
+                                                             .spread_windows = true})};
+  const std::string of_spread = part("domain") + number(1) + part("key") + part("v") +  //
+                                number(2) + number(2) + number(300) + number(1) + number(0);
+  const std::array<std::uint8_t, 32> its_digest = sha256(of_spread);
+  const std::array<std::uint8_t, 16> its = rules->shared_identity("domain", Entries{{"key", "v"}}, spread, true);
+  EXPECT_TRUE(std::equal(its.begin(), its.end(), its_digest.begin()));
   EXPECT_EQ(rules->shared_identity("domain", Entries{{"key", "v"}}, limit, false),
             rules->shared_identity("domain", Entries{{"key", "v"}}, limit, true));
 }

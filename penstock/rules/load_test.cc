@@ -15,37 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A file with one descriptor whose `rate_limit` is the text.
-std::string with_limit(const std::string& limit) {
-  return "domain: d\ndescriptors:\n  - key: k\n    rate_limit: " + limit + "\n";
-}
-
-// A file with one descriptor that holds the text besides its key.
-std::string with_fields(const std::string& fields) {
-  return "domain: d\ndescriptors:\n  - key: k\n    " + fields + "\n";
-}
-
-const Rule& only_rule(const RuleSet& rules) {
-  EXPECT_EQ(rules.rules().size(), 1u);
-  static const Rule kNone;
-  return rules.rules().empty() ? kNone : *rules.rules()[0];
-}
-
-struct Refused {
-  std::string text;
-  std::string place;                 // "line:column"
-  std::vector<std::string> message;  // parts of it
-};
-
-void expect_refused(const std::vector<Refused>& table) {
-  for (const Refused& refused : table) {
-    const std::vector<std::string> errors = errors_of(refused.text);
-    ASSERT_THAT(errors, SizeIs(1)) << refused.text;
-    EXPECT_THAT(errors[0], ::testing::StartsWith("r.yaml:" + refused.place + ": "));
-    for (const std::string& part : refused.message) EXPECT_THAT(errors[0], HasSubstr(part)) << refused.text;
-  }
-}
-
 TEST(RuleFile, KeepsEverythingThatALimitIsToldWith) {
   const std::shared_ptr<const RuleSet> rules = rules_of(R"(
 domain: d
@@ -244,78 +213,6 @@ TEST(RuleFile, ChecksWhatItIgnoresAsTheOriginalDoes) {
   EXPECT_THAT(errors_of(with_limit("{unit: day, descriptors: [x]}")), ElementsAre(HasSubstr("'x'")));
   EXPECT_THAT(errors_of(with_limit("{unit: day, descriptors: [{kee: x}]}")), ElementsAre(HasSubstr("'kee'")));
   EXPECT_THAT(errors_of(with_limit("{unit: day, metadata: [x, {kee: 1.5}]}")), IsEmpty());
-}
-
-TEST(OurFields, GiveAGcraItsBurst) {
-  const auto capacity = [](const std::string& limit) {
-    const std::shared_ptr<const RuleSet> rules = rules_of(with_limit(limit));
-    const algorithm::Limit& made = only_rule(*rules).limits.at(0).limit;
-    EXPECT_EQ(made.algorithm(), algorithm::Algorithm::gcra);
-    EXPECT_FALSE(made.counts_refused());
-    return made.capacity();
-  };
-  EXPECT_EQ(capacity("{unit: minute, requests_per_unit: 600, algorithm: gcra, burst: 20}"), 20u);
-  EXPECT_EQ(capacity("{unit: minute, requests_per_unit: 600, algorithm: gcra}"), 600u);
-  EXPECT_EQ(capacity("{unit: year, requests_per_unit: 4294967295, algorithm: gcra, burst: 4294967295}"), 4294967295u);
-}
-
-TEST(OurFields, MakeListsOfLimitsThatCountNoRefusedHits) {
-  const std::shared_ptr<const RuleSet> rules =
-      rules_of(with_fields("rate_limits:\n      - {unit: second, requests_per_unit: 10, algorithm: gcra}\n"
-                           "      - {unit: day, requests_per_unit: 100000, algorithm: fixed_window}"));
-  EXPECT_EQ(describe(&only_rule(*rules)), "10/second + 100000/day");
-  for (const RuleLimit& limit : only_rule(*rules).limits) {
-    EXPECT_TRUE(limit.from_list);
-    EXPECT_FALSE(limit.limit.counts_refused());
-  }
-}
-
-TEST(OurFields, AreRefusedWhereTheyMakeNoSense) {
-  const std::string gcra = "{unit: day, requests_per_unit: 1, algorithm: gcra}";
-  std::string seventeen = "rate_limits: [";
-  for (int i = 1; i <= 17; ++i) seventeen += fmt::format("{{unit: day, requests_per_unit: {}, algorithm: gcra}},", i);
-  expect_refused({
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: gcar}"),
-       "4:62",
-       {"'gcar'", "'gcra'", "fixed_window, gcra"}},
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: GCRA}"), "4:62", {"'GCRA'", "'gcra'"}},
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: token_bucket}"),
-       "4:62",
-       {"'token_bucket'", "this version", "fixed_window and gcra"}},
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: sliding_log}"), "4:62", {"this version"}},
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: tokenbuckt}"),
-       "4:62",
-       {"unknown algorithm 'tokenbuckt'"}},
-      {with_limit("{unit: day, requests_per_unit: 0, algorithm: gcra}"), "4:48", {"is 0", "at least 1"}},
-      {with_limit("{unit: day, algorithm: gcra}"), "4:17", {"no 'requests_per_unit'", "at least 1"}},
-      {with_limit("{unit: day, requests_per_unit: 1, burst: 2}"), "4:58", {"'burst'", "fixed_window", "gcra"}},
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: gcra, burst: 0}"),
-       "4:75",
-       {"'0'", "from 1 to 4294967295"}},
-      {with_limit("{unit: day, requests_per_unit: 1, algorithm: gcra, burst: -3}"), "4:75", {"'-3'"}},
-      {with_limit("{unlimited: true, algorithm: gcra}"), "4:46", {"'unlimited: true'"}},
-      {with_limit("{unit: day, requests_per_unit: 1, unit_multiplier: 2}"),
-       "4:51",
-       {"unknown field 'unit_multiplier'"}},
-      {with_fields("burst: 3"), "4:5", {"'burst' has no place in a descriptor", "rate_limit"}},
-      {"domain: d\nrate_limits: []", "2:1", {"'rate_limits' has no place in the file's root", "a descriptor"}},
-      {with_fields("rate_limits: []"), "4:18", {"0 limits", "1 to 16"}},
-      {with_fields(seventeen + "]"), "4:18", {"17 limits", "1 to 16"}},
-      {with_fields("rate_limits: " + gcra), "4:18", {"a mapping", "a list of mappings"}},
-      {with_fields("rate_limit: " + gcra + "\n    rate_limits: [" + gcra + "]"),
-       "5:18",
-       {"'rate_limits' beside 'rate_limit'"}},
-      {with_fields("rate_limits: [" + gcra + ", " + gcra + "]"), "4:71", {"the same limit twice"}},
-      {with_fields("rate_limits: [{unit: day, requests_per_unit: 1}, {unit: DAY, requests_per_unit: 2}]"),
-       "4:54",
-       {"a second fixed_window per day"}},
-      {with_fields("rate_limits: [{unit: day, requests_per_unit: 1, name: n}]"),
-       "4:53",
-       {"'name' has no place in an item of rate_limits"}},
-      {with_fields("rate_limits: [{unit: day, requests_per_unit: 1, replaces: []}]"), "4:53", {"'replaces'"}},
-      {with_fields("rate_limits: [{unlimited: true}]"), "4:20", {"'unlimited'"}},
-      {with_fields("rate_limits: [{unit: day, requests_per_unit: 1, shadow_mode: true}]"), "4:53", {"'shadow_mode'"}},
-  });
 }
 
 }  // namespace

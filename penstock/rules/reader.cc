@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "penstock/algorithm/limit.h"
 #include "penstock/rules/fields.h"
 #include "penstock/rules/rule.h"
+#include "penstock/rules/values.h"
 #include "penstock/yaml/scalar.h"
 
 namespace penstock::rules {
@@ -18,28 +20,14 @@ namespace {
 
 using yaml::Kind;
 using yaml::Node;
-using yaml::Scalar;
 using yaml::Type;
 
-std::string_view describe_node(const Node& node) {
-  switch (node.kind) {
-    case Kind::sequence: return "a list";
-    case Kind::mapping: return "a mapping";
-    case Kind::scalar: return yaml::describe(yaml::resolve(node).type);
-  }
-  return "";
-}
+constexpr std::int64_t kMostCount = std::numeric_limits<std::uint32_t>::max();
 
-bool is_null(const Node& node) { return node.kind == Kind::scalar && yaml::resolve(node).type == Type::null; }
-
-// "'text', a boolean", or "a list".
-std::string show(const Node& node) {
-  if (node.kind != Kind::scalar || is_null(node)) return std::string{describe_node(node)};
-  return fmt::format("{}, {}", in_quotes(node.text), describe_node(node));
-}
-
-bool is_plain_decimal(std::string_view text) {
-  return text.find_first_not_of("0123456789") == std::string_view::npos && (text.size() == 1 || text.front() != '0');
+// Where a name was refused, what is missing may be what was meant.
+void break_missing(RateDraft& draft) {
+  if (!draft.unit.stated) draft.unit.broken = true;
+  if (!draft.requests_per_unit.stated) draft.requests_per_unit.broken = true;
 }
 
 class Reader {
@@ -70,14 +58,16 @@ class Reader {
   void rate_limit(const Node& value, std::optional<LimitDraft>& draft);
   void rate_limits(const Node& value, std::optional<std::vector<LimitDraft>>& drafts);
   void limit(const Node& mapping, Object object, LimitDraft& draft);
+  void rate_field(Field field, const Node& value, RateDraft& draft);
+  void peak(const Node& value, std::optional<RateDraft>& draft);
   void replaces(const Node& list, std::vector<Stated<std::string>>& names);
   void metadata(const Node& value);
 
   template <class Use>
   void each_mapping(const Node& list, Field field, Use use);
-  [[nodiscard]] Stated<std::string> text(const Node& value, Field field);
-  [[nodiscard]] Stated<bool> boolean(const Node& value, Field field);
-  [[nodiscard]] Stated<std::uint32_t> count(const Node& value, Field field, std::int64_t least);
+
+  [[nodiscard]] Stated<std::string> text(const Node& value, Field field) { return read_text(value, field, findings_); }
+  [[nodiscard]] Stated<bool> boolean(const Node& value, Field field) { return read_boolean(value, field, findings_); }
 
   Findings& findings_;
 };
@@ -141,7 +131,7 @@ void Reader::unknown_field(const Node& key, Object object) {
 bool Reader::misplaced_field(const Node& key, const Node& value, Field field, Object object) {
   const std::string message =
       fmt::format("'{}' has no place in {}; it belongs in {}", to_string(field), describe(object), homes_of(field));
-  if (is_ours(field) || object == Object::list_item) {
+  if (is_ours(field) || object == Object::list_item || object == Object::peak) {
     findings_.error(key.mark, message);
     return false;
   }
@@ -232,12 +222,12 @@ void Reader::rate_limit(const Node& value, std::optional<LimitDraft>& draft) {
     draft.reset();
     return;
   }
-  if (!draft) draft.emplace().mark = value.mark;
+  if (!draft) draft.emplace().rate.mark = value.mark;
   if (value.kind == Kind::mapping) {
     limit(value, Object::rate_limit, *draft);
     return;
   }
-  draft->unit.broken = true;
+  draft->rate.unit.broken = true;
   findings_.error(value.mark, fmt::format("'rate_limit' is {}; accepted is a mapping with {}", show(value),
                                           fields_of(Object::rate_limit)));
 }
@@ -254,7 +244,7 @@ void Reader::rate_limits(const Node& value, std::optional<std::vector<LimitDraft
   drafts.emplace();
   each_mapping(value, Field::rate_limits, [&](const Node& item) {
     LimitDraft& draft = drafts->emplace_back();
-    draft.mark = item.mark;
+    draft.rate.mark = item.mark;
     limit(item, Object::list_item, draft);
   });
 }
@@ -262,19 +252,50 @@ void Reader::rate_limits(const Node& value, std::optional<std::vector<LimitDraft
 void Reader::limit(const Node& mapping, Object object, LimitDraft& draft) {
   const bool all_accepted = each_field(mapping, object, [&](Field field, const Node& value) {
     switch (field) {
-      case Field::unit: draft.unit = text(value, field); break;
-      case Field::requests_per_unit: draft.requests_per_unit = count(value, field, 0); break;
       case Field::unlimited: draft.unlimited = boolean(value, field); break;
       case Field::name: draft.name = text(value, field); break;
       case Field::replaces: replaces(value, draft.replaces); break;
       case Field::algorithm: draft.algorithm = text(value, field); break;
-      case Field::burst: draft.burst = count(value, field, 1); break;
-      default: break;
+      case Field::peak: peak(value, draft.peak); break;
+      case Field::max_wait: draft.max_wait = read_word(value, field, findings_); break;
+      case Field::window_offset: draft.window_offset = read_word(value, field, findings_); break;
+      case Field::count_refused: draft.count_refused = boolean(value, field); break;
+      default: rate_field(field, value, draft.rate); break;
     }
   });
   if (all_accepted) return;
-  if (!draft.unit.stated) draft.unit.broken = true;
-  if (!draft.requests_per_unit.stated) draft.requests_per_unit.broken = true;
+  break_missing(draft.rate);
+  if (!draft.algorithm.stated) draft.algorithm.broken = true;
+}
+
+void Reader::rate_field(Field field, const Node& value, RateDraft& draft) {
+  switch (field) {
+    case Field::unit: draft.unit = text(value, field); break;
+    case Field::requests_per_unit:
+      draft.requests_per_unit = read_count(value, field, {.least = 0, .most = kMostCount}, findings_);
+      break;
+    case Field::unit_multiplier:
+      draft.unit_multiplier =
+          read_count(value, field, {.least = 1, .most = algorithm::Limit::kMaxWindowSeconds}, findings_);
+      break;
+    case Field::burst: draft.burst = read_count(value, field, {.least = 1, .most = kMostCount}, findings_); break;
+    default: break;
+  }
+}
+
+void Reader::peak(const Node& value, std::optional<RateDraft>& draft) {
+  draft.reset();
+  if (is_null(value)) return;
+  draft.emplace().mark = value.mark;
+  if (value.kind != Kind::mapping) {
+    break_missing(*draft);
+    findings_.error(value.mark,
+                    fmt::format("'peak' is {}; accepted is a mapping with {}", show(value), fields_of(Object::peak)));
+    return;
+  }
+  const bool all_accepted =
+      each_field(value, Object::peak, [&](Field field, const Node& inner) { rate_field(field, inner, *draft); });
+  if (!all_accepted) break_missing(*draft);
 }
 
 void Reader::replaces(const Node& list, std::vector<Stated<std::string>>& names) {
@@ -308,60 +329,6 @@ void Reader::each_mapping(const Node& list, Field field, Use use) {
       findings_.error(item->mark, fmt::format("{} in '{}'; accepted are mappings", show(*item), to_string(field)));
     }
   }
-}
-
-Stated<std::string> Reader::text(const Node& value, Field field) {
-  Stated<std::string> text{.value = {}, .mark = value.mark};
-  if (is_null(value)) return text;
-  if (value.kind != Kind::scalar || yaml::resolve(value).type == Type::other_number) {
-    text.broken = true;
-    findings_.error(value.mark, fmt::format("'{}' is {}; accepted is a text{}", to_string(field), show(value),
-                                            value.kind == Kind::scalar ? " (put it in quotes)" : ""));
-    return text;
-  }
-  if (value.text.ends_with('\n')) {
-    findings_.warning(value.mark, fmt::format("'{}' ends with a line break, which a request must send as well ('|-' "
-                                              "leaves it out)",
-                                              to_string(field)));
-  }
-  text.value = value.text;
-  text.stated = true;
-  return text;
-}
-
-Stated<bool> Reader::boolean(const Node& value, Field field) {
-  Stated<bool> boolean{.value = false, .mark = value.mark};
-  if (is_null(value)) return boolean;
-  const Scalar scalar = value.kind == Kind::scalar ? yaml::resolve(value) : Scalar{};
-  boolean.broken = scalar.type != Type::boolean;
-  if (boolean.broken) {
-    findings_.error(value.mark, fmt::format("'{}' is {}; accepted are true and false, without quotes", to_string(field),
-                                            show(value)));
-    return boolean;
-  }
-  boolean.value = scalar.boolean;
-  boolean.stated = true;
-  return boolean;
-}
-
-Stated<std::uint32_t> Reader::count(const Node& value, Field field, std::int64_t least) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  Stated<std::uint32_t> count{.value = 0, .mark = value.mark};
-  if (is_null(value)) return count;
-  const Scalar scalar = value.kind == Kind::scalar ? yaml::resolve(value) : Scalar{};
-  count.broken = scalar.type != Type::integer || scalar.integer < least || scalar.integer > kMost;
-  if (count.broken) {
-    findings_.error(value.mark, fmt::format("'{}' is {}; accepted is a whole number from {} to {}, without quotes",
-                                            to_string(field), show(value), least, kMost));
-    return count;
-  }
-  if (!is_plain_decimal(value.text)) {
-    findings_.warning(value.mark, fmt::format("'{}: {}' is read as {}, by the rules of YAML 1.1", to_string(field),
-                                              value.text.substr(0, 32), scalar.integer));
-  }
-  count.value = static_cast<std::uint32_t>(scalar.integer);
-  count.stated = true;
-  return count;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,15 +20,32 @@ enum class Unit : std::uint8_t { second = 1, minute = 2, hour = 3, day = 4, mont
 // In lower case, as in rule files.
 [[nodiscard]] std::string_view to_string(Unit unit) noexcept;
 
+// The faster rate of a limit that has two, as configured.
+struct Peak {
+  Unit unit = Unit::second;
+  std::uint32_t unit_multiplier = 1;
+  std::uint32_t requests_per_unit = 0;
+  std::uint32_t burst = 0;
+};
+
 // One limit of a rule, with what a caller is told of it.
 struct RuleLimit {
   algorithm::Limit limit;
-  Unit unit = Unit::second;
-  std::uint32_t requests_per_unit = 0;  // as configured
+  Unit unit = Unit::second;           // as configured, as are the next three
+  std::uint32_t unit_multiplier = 1;  // the window, or the time to refill, is so many units
+  std::uint32_t requests_per_unit = 0;
+  std::uint32_t burst = 0;  // buckets
+  std::optional<Peak> peak = std::nullopt;
   // Tells apart the limits of one rule whose identities would be equal otherwise (same algorithm, same window): their
   // rank among those.
   std::uint8_t rank = 0;
-  bool from_list = false;  // member of `rate_limits`; such limits never use the original's key text
+  bool from_list = false;  // member of `rate_limits`
+
+  // Whether it is a limit of envoyproxy/ratelimit, whose key text its counter may then have.
+  [[nodiscard]] bool is_original() const noexcept {
+    return limit.algorithm() == algorithm::Algorithm::fixed_window && limit.counts_refused() &&
+           !limit.spreads_windows() && unit_multiplier == 1 && !from_list;
+  }
 };
 
 // A node of a rule file that carries limits, or says `unlimited`. Immutable, owned by its RuleSet.

@@ -132,7 +132,7 @@ std::array<std::uint8_t, 16> RuleSet::shared_identity(std::string_view domain_na
 
 bool RuleSet::append_original_key(std::string_view domain_name, std::span<const Entry> entries, const RuleLimit& limit,
                                   bool is_override, Instant now, std::string& out) const {
-  if (!limit.limit.is_window() || !limit.limit.counts_refused() || limit.from_list) return false;
+  if (!limit.is_original()) return false;
   out.append(domain_name);
   out.push_back('_');
   walk(is_override ? nullptr : domain(domain_name), entries, [&](const Entry& entry, const Found& found) {

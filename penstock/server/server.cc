@@ -158,7 +158,7 @@ class Server::Impl {
     return stats_page({.loops = loops_,
                        .rules = *rules_,
                        .table = *table_,
-                       .table_keys = settings_.table_keys,
+                       .now = clock_.at(read_monotonic()),
                        .admission = admission_,
                        .clock = clock_,
                        .accept_failures = grpc_listener_.failures() + http_listener_.failures(),
@@ -302,8 +302,10 @@ Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
                                              const std::shared_ptr<const rules::RuleSet>& rules) {
-  auto table = store::Table::create({.capacity_keys = settings.table_keys});
+  auto table = store::Table::create({.capacity_keys = settings.table_keys, .capacity_bytes = settings.table_bytes});
   if (!table) return std::unexpected{table.error()};
+  spdlog::info("the table has room for {} counters, in {} bytes of {} pages", (*table)->capacity_keys(),
+               (*table)->memory_bytes(), (*table)->page_size() == store::PageSize::huge ? "huge" : "ordinary");
   try {
     auto impl = std::make_unique<Impl>(settings, std::move(*table), rules);
     if (auto listening = impl->listen(); !listening) return std::unexpected{listening.error()};

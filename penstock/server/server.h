@@ -18,6 +18,7 @@ struct ServerSettings {
   Address http{"0.0.0.0", 8080};
   unsigned threads = 0;                                       // event loops; 0: one a core
   std::uint64_t table_keys = 1'000'000;                       // counters that the embedded store can hold
+  std::optional<std::uint64_t> table_bytes = std::nullopt;    // in place of that: the memory that it may take
   std::optional<Address> debug = Address{"127.0.0.1", 6070};  // nothing: no debug port
   std::size_t max_connections = 10'000;         // both ports together, three quarters of them on one; others are closed
   std::size_t max_connections_per_address = 0;  // of these from one address; 0: half of them

@@ -133,8 +133,10 @@ TEST(DebugPort, ShowsWhatIsLoadedAndWhatWasCounted) {
   Running server;
   ask(server.grpc, "a-secret-key");
   ask(server.grpc, "another-one");
-  EXPECT_THAT(get(server.debug, "/rlconfig"),
-              EndsWith("\r\n\r\nd.user: unit=YEAR requests_per_unit=1000, shadow_mode: false, quota_mode: false\n"));
+  EXPECT_THAT(
+      get(server.debug, "/rlconfig"),
+      EndsWith("\r\n\r\nd.user: unit=YEAR requests_per_unit=1000, shadow_mode: false, quota_mode: false, limit: 1000 "
+               "per year, gcra, burst 1000\n"));
   EXPECT_EQ(figure(server.debug, "penstock_limiter_checks"), "2");
   EXPECT_EQ(figure(server.debug, "penstock_rule_total_hits{rule=\"d.user\"}"), "2");
   EXPECT_EQ(figure(server.debug, "penstock_table_counters"), "2");

@@ -52,7 +52,7 @@ std::uint64_t counters_held(std::span<const std::unique_ptr<EventLoop>> loops) {
   std::uint64_t in = 0, out = 0;
   for (const auto& loop : loops) {
     const store::MemoryStoreMetrics& metrics = loop->store_metrics();
-    out += metrics.reused.value() + metrics.evicted.value() + metrics.emptied.value();
+    out += metrics.expired.value() + metrics.evicted.value() + metrics.emptied.value();
     in += metrics.inserted.value();
   }
   return in > out ? in - out : 0;
@@ -79,8 +79,10 @@ std::string stats_page(const StatsSources& sources) {
     figures.add(fmt::format("connections_{}", name), (sources.admission.metrics().*cell).value());
   }
   figures.add("table_counters", counters_held(sources.loops));
-  figures.add("table_capacity_keys", sources.table_keys);
+  figures.add("table_live", sources.table.live_counters(sources.now));
+  figures.add("table_capacity_keys", sources.table.capacity_keys());
   figures.add("table_bytes", sources.table.memory_bytes());
+  figures.add("table_huge_pages", sources.table.page_size() == store::PageSize::huge ? 1 : 0);
 
   using Loop = const EventLoop&;
   figures.add_sums("grpc_connections", kConnectionMetrics, [](Loop loop) -> auto& { return loop.grpc_connections(); });

@@ -19,7 +19,7 @@ struct StatsSources {
   std::span<const std::unique_ptr<EventLoop>> loops;
   const rules::RuleSet& rules;  // those that all loops were made with
   const store::Table& table;
-  std::uint64_t table_keys;
+  Instant now;
   const Admission& admission;
   const WallOffset& clock;
   std::uint64_t accept_failures;

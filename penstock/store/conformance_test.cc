@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "penstock/store/memory/memory_store.h"
+#include "penstock/store/testing/conformance_algorithms.h"
 #include "penstock/store/testing/conformance_counters.h"
 #include "penstock/store/testing/conformance_groups.h"
+#include "penstock/store/testing/conformance_logs.h"
 #include "penstock/store/testing/faulty_store.h"
 #include "penstock/store/testing/model_store.h"
 

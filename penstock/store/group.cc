@@ -31,7 +31,8 @@ class Evaluation {
   }
 
  private:
-  Record& record(std::size_t charge) noexcept { return sheet_.line[sheet_.line_of[charge]].record; }
+  GroupSheet::Line& line(std::size_t charge) noexcept { return sheet_.line[sheet_.line_of[charge]]; }
+  Record& record(std::size_t charge) noexcept { return line(charge).record; }
 
   void start_over() noexcept {
     for (GroupSheet::Line& line : sheet_.lines()) line.record = line.before;
@@ -42,8 +43,9 @@ class Evaluation {
     return group_.mode == GroupMode::spare_others && charges_[i].limit->counts_refused();
   }
 
-  void charge(std::size_t i) noexcept {
-    decisions_[i] = apply_charge(record(i), charges_[i], Verb::decide, now_, tally_);
+  void apply_to(std::size_t i, Verb verb) noexcept {
+    GroupSheet::Line& counter = line(i);
+    decisions_[i] = apply_charge(counter.record, charges_[i], verb, now_, tally_, counter.places);
   }
 
   // Charges everything that may veto; false if any was refused.
@@ -53,7 +55,7 @@ class Evaluation {
       sheet_.refused[i] = false;
       if (charges_[i].observer) continue;
       const Record unchanged = record(i);
-      charge(i);
+      apply_to(i, Verb::decide);
       sheet_.refused[i] = decisions_[i].refused();
       if (!sheet_.refused[i]) continue;
       passes = false;
@@ -64,7 +66,7 @@ class Evaluation {
 
   void charge_observers() noexcept {
     for (std::size_t i = 0; i < charges_.size(); ++i) {
-      if (charges_[i].observer) charge(i);
+      if (charges_[i].observer) apply_to(i, Verb::decide);
     }
   }
 
@@ -73,19 +75,20 @@ class Evaluation {
     if (sheet_.refused[i] && counts_refused(i)) {
       count_refused(i);
     } else {
-      decisions_[i] = apply_charge(record(i), charges_[i], Verb::look, now_, tally_);
+      apply_to(i, Verb::look);
     }
     if (sheet_.refused[i] && !decisions_[i].refused()) explain_by_earlier(i, tentative);
   }
 
   // The cost counts also where it would fit alone, now that the earlier charges on its counter are not made.
   void count_refused(std::size_t i) noexcept {
-    const Verb verb = look(charges_[i], record(i)).refused() ? Verb::decide : Verb::debit;
-    decisions_[i] = apply_charge(record(i), charges_[i], verb, now_, tally_);
+    const bool refused = look(i, charges_[i], record(i)).refused();
+    apply_to(i, refused ? Verb::decide : Verb::debit);
   }
 
-  Decision look(const Charge& charge, Record copy) noexcept {
-    return apply_charge(copy, charge, Verb::look, now_, tally_);
+  // What `charge` would get on the counter of charge `i`.
+  Decision look(std::size_t i, const Charge& charge, Record copy) noexcept {
+    return apply_charge(copy, charge, Verb::look, now_, tally_, line(i).places);
   }
 
   // The refusal of a charge that alone would pass: what it and the earlier ones on its counter would get together.
@@ -97,7 +100,7 @@ class Evaluation {
       const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - together.cost;
       together.cost += std::min(charges_[earlier].cost, room);
     }
-    const Decision joint = look(together, sheet_.line[sheet_.line_of[i]].before);
+    const Decision joint = look(i, together, line(i).before);
     const Decision& reason = joint.refused() ? joint : tentative;
     decisions_[i].outcome = reason.outcome;
     decisions_[i].retry_after = reason.retry_after;

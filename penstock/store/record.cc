@@ -5,23 +5,19 @@
 namespace penstock::store {
 namespace {
 
-std::uint32_t coarse_second_rounded_up(Instant instant) {
-  const std::int64_t elapsed = since_state_epoch(instant).count();
-  const std::int64_t seconds = elapsed / kNanosecondsPerSecond + (elapsed % kNanosecondsPerSecond == 0 ? 0 : 1);
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(seconds, Record::kFarthestSecond));
-}
-
-std::uint8_t kind_of(const algorithm::Limit& limit) {
-  return static_cast<std::uint8_t>(static_cast<std::uint8_t>(limit.algorithm()) + 1);
+// A peak may come to a bucket and go.
+bool same_algorithm(const algorithm::Limit& limit, const Record& record) {
+  const auto without_peak = static_cast<int>(limit.algorithm()) + 1;
+  return record.kind == without_peak || (record.kind == algorithm::Limit::kPeakKind && limit.is_bucket());
 }
 
 bool foreign_scale(const algorithm::Limit& limit, const Record& record) {
-  return record.kind == kind_of(limit) && record.scale_check != limit.scale_check();
+  return same_algorithm(limit, record) && (record.kind << 8 | record.scale_check) != limit.scale_check();
 }
 
 algorithm::State state_under(const algorithm::Limit& limit, const Record& record, Instant now, ReadTally& tally) {
   if (record.empty()) return {};
-  if (record.kind != kind_of(limit)) {
+  if (!same_algorithm(limit, record)) {
     ++tally.mistaken;
     return {};
   }
@@ -30,14 +26,18 @@ algorithm::State state_under(const algorithm::Limit& limit, const Record& record
   return algorithm::rebuild(limit, kStateEpoch + std::chrono::seconds{record.fresh_second}, now);
 }
 
-Record record_of(const algorithm::Limit& limit, algorithm::State state, Instant now) {
-  const Instant fresh = algorithm::fresh_at(limit, state);
-  if (fresh <= std::max(now, kStateEpoch)) return {};
-  return {.state = state,
-          .fresh_second = coarse_second_rounded_up(fresh),
-          .kind = kind_of(limit),
-          .used_share = algorithm::used_share(limit, state, now),
-          .scale_check = limit.scale_check()};
+// The counter's own time: what is earlier in the year 1677 or later in 2262 than instants go is held there.
+Instant own_time(Instant instant, Nanoseconds offset) {
+  return instant > Instant::max() - offset ? Instant::max() : instant + offset;
+}
+
+// The share of the limit that is used after a step that left the counter not fresh.
+std::uint8_t used_share(const algorithm::Limit& limit, const algorithm::Step& step, Instant now) {
+  const std::uint32_t remaining = step.decision.remaining;
+  // Of the two rates of a peak the one that is used more.
+  if (limit.has_peak() && remaining > 0)
+    return static_cast<std::uint8_t>(1 + algorithm::used_share(limit, step.state, now) * 13 / 255);
+  return static_cast<std::uint8_t>(share_of(limit.capacity(), remaining));
 }
 
 }  // namespace
@@ -47,14 +47,28 @@ std::uint32_t coarse_second(Instant now) noexcept {
       std::min<std::int64_t>(since_state_epoch(now).count() / kNanosecondsPerSecond, Record::kFarthestSecond));
 }
 
+Record record_after(const algorithm::Limit& limit, const algorithm::Step& step, Instant now) noexcept {
+  if (step.decision.reset_after == Nanoseconds{0}) return {};
+  return {.state = step.state,
+          .fresh_second = fresh_second(step.decision, now),
+          .kind = limit.state_kind(),
+          .used_share = used_share(limit, step, now),
+          .scale_check = static_cast<std::uint8_t>(limit.scale_check())};
+}
+
 algorithm::Decision apply_charge(Record& record, const Charge& charge, algorithm::Verb verb, Instant now,
-                                 ReadTally& tally) noexcept {
+                                 ReadTally& tally, algorithm::LogPlaces places) noexcept {
   const algorithm::Limit& limit = *charge.limit;
-  const Instant charged_at = charge.charged_at == Instant::max() ? now : charge.charged_at;
+  const Nanoseconds offset = limit.window_offset(charge.counter);
+  const algorithm::Ask ask = {.verb = verb,
+                              .accepts_wait = charge.accepts_wait,
+                              .cost = charge.cost,
+                              .now = own_time(now, offset),
+                              .charged_at = own_time(charge.charged_at, offset)};
   const algorithm::State state = state_under(limit, record, now, tally);
-  const algorithm::Step step = algorithm::apply(limit, verb, state, now, charge.cost, charged_at);
+  const algorithm::Step step = algorithm::apply(limit, state, ask, places);
   if (step.decision.charged || step.state != state || foreign_scale(limit, record)) {
-    record = record_of(limit, step.state, now);
+    record = record_after(limit, step, now);
   }
   return step.decision;
 }

@@ -34,6 +34,7 @@ struct Charge {
   const CounterNames* names = nullptr;  // borrowed until `submit` returns; null where the store is local
   Instant charged_at = Instant::max();  // refund only: when the cost was charged; max: at `now`
   bool observer = false;                // shadow or candidate: never vetoes, charged only if the group passes
+  bool accepts_wait = false;            // the caller holds its work back for as long as a decision says
 };
 
 // How the charges of a group depend on each other. Charges on one counter see each other's effect in every mode.

@@ -40,6 +40,26 @@ class Check(Case):
         ended = penstock("check", self.file("good.yaml", GOOD))
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
+    def test_good_rules_are_told_in_words(self):
+        rules = self.file("good.yaml", """domain: edge
+descriptors:
+  - key: api_key
+    rate_limit: {unit: minute, unit_multiplier: 5, requests_per_unit: 600, algorithm: gcra, burst: 20}
+  - key: tenant
+    shadow_mode: true
+    rate_limits:
+      - {unit: second, requests_per_unit: 5, algorithm: sliding_log}
+      - {unit: day, requests_per_unit: 1000}
+""")
+        ended = penstock("check", rules)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stdout, """'edge.api_key': 600 per 5 minutes, gcra, burst 20
+'edge.tenant': 5 per second, sliding_log, shadow_mode
+'edge.tenant': 1000 per day, fixed_window, shadow_mode
+ok: 1 file, 1 domain, 2 rules
+""")
+        self.assertEqual(penstock("check", "--quiet", rules).stdout, "ok: 1 file, 1 domain, 2 rules\n")
+
     def test_all_mistakes_are_named_at_once_with_their_places(self):
         bad, good = self.file("bad.yaml", BAD), self.file("good.yaml", GOOD.replace("edge", "other"))
         ended = penstock("check", good, bad)
@@ -85,6 +105,20 @@ class Ask(Case):
         self.assertRegex(passed.stdout, r"\bOK\b")
         self.assertRegex(refused.stdout, r"\bOVER_LIMIT\b")
 
+    def test_what_is_left_and_how_long_to_wait_are_told_and_that_waiting_is_of_no_use(self):
+        limiter = self.penstock("""domain: edge
+descriptors:
+  - key: api_key
+    rate_limit: {name: keys, unit: hour, requests_per_unit: 6, algorithm: gcra, burst: 3}
+""")
+        ask = ("ask", "--server", limiter.grpc_address, "--domain", "edge", "--descriptor", "api_key=alice", "--hits")
+        limit = "limit 'keys' of 6 per hour"
+        told = [penstock(*ask, hits).stdout.splitlines()[1].strip() for hits in (4, 3, 1)]
+        self.assertEqual(told, [
+            f"descriptor 1: OVER_LIMIT, 3 left now, and no wait helps: 4 never pass at once; {limit}",
+            f"descriptor 1: OK, 0 left now, all of it left in 1800 s; {limit}",
+            f"descriptor 1: OVER_LIMIT, 0 left now, try again in 600 s; {limit}"])
+
     def test_json_is_the_answer_of_the_protocol(self):
         limiter = self.penstock(GOOD)
         ended = penstock("ask", "--server", limiter.grpc_address, "--domain", "edge", "--format", "json",
@@ -111,8 +145,8 @@ class Ask(Case):
 
 class Use(Case):
     COMMANDS = {
-        "serve": ("--rules", "--grpc", "--http", "--threads", "--table-keys", "--drain-seconds", "--log-format",
-                  "--log-level", "--allow-negative-hits"),
+        "serve": ("--rules", "--grpc", "--http", "--threads", "--table-keys", "--table-bytes", "--drain-seconds",
+                  "--log-format", "--log-level", "--allow-negative-hits"),
         "check": (),
         "ask": ("--server", "--domain", "--descriptor", "--hits", "--format", "--timeout-ms"),
         "version": (),

@@ -7,87 +7,123 @@
 
 #include "penstock/algorithm/algorithm.h"
 
-// Limits, instants and streams that the tests of this room share.
+// Limits and instants that the tests of this room share.
 
 namespace penstock::algorithm::testing {
 
 inline constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::int64_t kYearSeconds = 31'536'000;
 
 // 2026-03-04T05:06:07.123456789Z: no whole second, minute or tick.
 inline constexpr Instant kOddInstant = instant_from_unix_seconds(1'772'600'767) + Nanoseconds{123'456'789};
 
-[[nodiscard]] inline LimitOptions gcra_options(std::uint32_t amount, std::int64_t seconds, std::uint32_t burst) {
+// A whole minute, hour and multiple of 180 seconds: where published tables start to count.
+inline constexpr Instant kZero = instant_from_unix_seconds(1'772'600'400);
+
+[[nodiscard]] constexpr LimitOptions gcra_options(std::uint32_t amount, std::int64_t seconds, std::uint32_t burst) {
   return {.algorithm = Algorithm::gcra, .amount = amount, .window_seconds = seconds, .burst = burst};
 }
-
-[[nodiscard]] inline LimitOptions window_options(std::uint32_t amount, std::int64_t seconds, bool count_refused) {
+[[nodiscard]] constexpr LimitOptions peak_options(LimitOptions sustained, const PeakOptions& peak) {
+  sustained.peak = peak;
+  return sustained;
+}
+[[nodiscard]] constexpr LimitOptions shaper_options(std::uint32_t amount, std::int64_t seconds, std::uint32_t burst,
+                                                    Nanoseconds max_wait) {
+  return {.algorithm = Algorithm::leaky_bucket,
+          .amount = amount,
+          .window_seconds = seconds,
+          .burst = burst,
+          .max_wait = max_wait};
+}
+[[nodiscard]] constexpr LimitOptions window_options(std::uint32_t amount, std::int64_t seconds, bool count_refused) {
   return {.amount = amount, .window_seconds = seconds, .count_refused = count_refused};
+}
+[[nodiscard]] constexpr LimitOptions sliding_options(std::uint32_t amount, std::int64_t seconds) {
+  return {.algorithm = Algorithm::sliding_window, .amount = amount, .window_seconds = seconds};
+}
+[[nodiscard]] constexpr LimitOptions log_options(std::uint32_t amount, std::int64_t seconds) {
+  return {.algorithm = Algorithm::sliding_log, .amount = amount, .window_seconds = seconds};
 }
 
 [[nodiscard]] inline Limit gcra(std::uint32_t amount, std::int64_t seconds, std::uint32_t burst) {
   return Limit::create(gcra_options(amount, seconds, burst)).value();
 }
-
+[[nodiscard]] inline Limit gcra(const LimitOptions& sustained, const PeakOptions& peak) {
+  return Limit::create(peak_options(sustained, peak)).value();
+}
+[[nodiscard]] inline Limit shaper(std::uint32_t amount, std::int64_t seconds, std::uint32_t burst,
+                                  Nanoseconds max_wait) {
+  return Limit::create(shaper_options(amount, seconds, burst, max_wait)).value();
+}
 [[nodiscard]] inline Limit window(std::uint32_t amount, std::int64_t seconds, bool count_refused = false) {
   return Limit::create(window_options(amount, seconds, count_refused)).value();
 }
-
-// Buckets from the everyday to the edge of what Limit takes. The first ones have ticks of whole nanoseconds.
-[[nodiscard]] inline std::vector<LimitOptions> buckets_of_all_sizes() {
-  constexpr std::int64_t kYear = 31'536'000;
-  return {gcra_options(1, 1, 5),
-          gcra_options(10, 1, 10),
-          gcra_options(3, 2, 3),
-          gcra_options(600, 60, 20),
-          gcra_options(100, 3'600, 1),
-          gcra_options(1'000'000, 1, 1'000),
-          gcra_options(1, 3'600, 1),
-          gcra_options(7, 1, 7),
-          gcra_options(7, 60, 5),
-          gcra_options(997, 1, 100),
-          gcra_options(999'983, 1, 10),
-          gcra_options(kMost, 1, 100),
-          gcra_options(kMost, 1, kMost),
-          gcra_options(1, kYear, kMost),
-          gcra_options(kMost, kYear, 3),
-          gcra_options(1, 30 * kYear, 2),
-          gcra_options(6'700'417, 86'400, 641)};
+[[nodiscard]] inline Limit sliding_window(std::uint32_t amount, std::int64_t seconds) {
+  return Limit::create(sliding_options(amount, seconds)).value();
+}
+[[nodiscard]] inline Limit sliding_log(std::uint32_t amount, std::int64_t seconds) {
+  return Limit::create(log_options(amount, seconds)).value();
 }
 
-inline void describe(const LimitOptions& options, std::ostream& out) {
-  out << to_string(options.algorithm) << ' ' << options.amount << " in " << options.window_seconds << " s, burst "
-      << options.burst << (options.count_refused ? ", counts refused" : "");
-}
+// From the everyday to the edge of what Limit takes.
+[[nodiscard]] std::vector<LimitOptions> buckets();  // without peaks and waits
+[[nodiscard]] std::vector<LimitOptions> peaks();
+[[nodiscard]] std::vector<LimitOptions> shapers();
+[[nodiscard]] std::vector<LimitOptions> windows();
+[[nodiscard]] std::vector<LimitOptions> sliding_windows();
+[[nodiscard]] std::vector<LimitOptions> sliding_logs();
 
-// One counter under one limit.
+// The same, but that refused cost counts.
+[[nodiscard]] std::vector<LimitOptions> counting_refused(std::vector<LimitOptions> all);
+
+// The same, but that windows are spread.
+[[nodiscard]] std::vector<LimitOptions> spread(std::vector<LimitOptions> all);
+
+// The question in the time of the counter of kCounterHash.
+[[nodiscard]] Ask in_own_time(const Limit& limit, Ask ask);
+
+// Whether a nanosecond is a whole number of ticks, so that every number is the exact one; always but for buckets.
+[[nodiscard]] bool has_whole_ticks(const LimitOptions& options);
+
+// About the time in which one unit comes back, rounded up.
+[[nodiscard]] std::uint64_t unit_nanoseconds(const Limit& limit);
+
+// The hash that stands for the identity of every counter here: spread windows begin 0.618 of a window early.
+inline constexpr Hash128 kCounterHash{.low = 1, .high = 0x9e37'79b9'7f4a'7c15};
+
+// One counter under one limit; a sliding log keeps its entries in a ring that is as large as they can be many. Where
+// windows are spread, the state is in the counter's own time, as a store keeps it.
 struct Counter {
-  Limit limit;
-  State state = {};
+  explicit Counter(const Limit& limit, State state = {});
 
-  Decision decide(std::uint64_t cost, Instant now) { return take(algorithm::decide(limit, state, now, cost)); }
-  Decision look(std::uint64_t cost, Instant now) const { return algorithm::look(limit, state, now, cost).decision; }
-  Decision apply(Verb verb, std::uint64_t cost, Instant now, Instant charged_at) {
-    return take(algorithm::apply(limit, verb, state, now, cost, charged_at));
+  Limit limit;
+  State state;
+  std::vector<LogEntry> places;
+
+  // What would be said and kept; nothing changes.
+  [[nodiscard]] Step step(const Ask& ask) const;
+
+  [[nodiscard]] Instant fresh_at() const;
+
+  Decision ask(const Ask& ask);  // as a store does: what a look says is not kept
+  Decision decide(std::uint64_t cost, Instant now) { return ask({.cost = cost, .now = now}); }
+  [[nodiscard]] Decision look(std::uint64_t cost, Instant now) const {
+    return step({.verb = Verb::look, .cost = cost, .now = now}).decision;
   }
+  Decision refund(std::uint64_t cost, Instant now, Instant charged_at) {
+    return ask({.verb = Verb::refund, .cost = cost, .now = now, .charged_at = charged_at});
+  }
+  Decision debit(std::uint64_t cost, Instant now) { return ask({.verb = Verb::debit, .cost = cost, .now = now}); }
 
   // How many of `asked` single units pass at one instant.
-  std::uint32_t admitted(std::uint32_t asked, Instant now) {
-    std::uint32_t passed = 0;
-    for (std::uint32_t i = 0; i < asked; ++i) passed += decide(1, now).outcome == Outcome::allowed;
-    return passed;
-  }
-
- private:
-  Decision take(const Step& step) {
-    state = step.state;
-    return step.decision;
-  }
+  std::uint32_t admitted(std::uint32_t asked, Instant now);
 };
 
 }  // namespace penstock::algorithm::testing
 
 namespace penstock::algorithm {
 
-inline void PrintTo(const LimitOptions& options, std::ostream* out) { testing::describe(options, *out); }
+void PrintTo(const LimitOptions& options, std::ostream* out);
+void PrintTo(const Decision& decision, std::ostream* out);
 
 }  // namespace penstock::algorithm

@@ -1,38 +1,55 @@
 #include "penstock/algorithm/testing/oracle.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "penstock/algorithm/testing/limits.h"
+#include "penstock/algorithm/testing/log_oracle.h"
 
 namespace penstock::algorithm::testing {
-namespace {
 
-Wide divided_rounding_up(Wide value, Wide divisor) { return (value + divisor - 1) / divisor; }
-
-}  // namespace
-
-Wide BucketOracle::advanced(Wide level, Nanoseconds elapsed) const {
-  return std::min(level + Wide{elapsed.count()} * options_.amount, capacity());
+Expectation said(const Decision& decision) {
+  return {.outcome = decision.outcome,
+          .remaining = decision.remaining,
+          .retry_after = decision.retry_after,
+          .reset_after = decision.reset_after,
+          .count_before = decision.count_before};
 }
 
-Wide BucketOracle::after(const Past& past, Wide level) const {
-  const Wide cost = Wide{past.cost} * token();
-  const Wide second = Wide{options_.amount} * 1'000'000'000;
-  if (level < -second) level = 0;
+Wide RateHistory::advanced(Wide level, Nanoseconds elapsed) const {
+  return std::min(level + Wide{elapsed.count()} * amount_, capacity_);
+}
+
+Wide RateHistory::brought_back(Wide level) const { return level < -owed_at_most_ - second_ ? -owed_at_most_ : level; }
+
+Wide RateHistory::after_refund(Wide level, std::uint64_t cost) const {
+  return std::min(level + std::min(price(cost), capacity_), capacity_);
+}
+
+Wide RateHistory::after_debit(Wide level, std::uint64_t cost) const {
+  return std::max(level - price(cost), std::min(level, Wide{0}));
+}
+
+Wide RateHistory::after(const Past& past, Wide level) const {
+  level = brought_back(level);
   switch (past.event) {
-    case Event::charge: return level - cost;
-    case Event::refund: return std::min(level + std::min(cost, capacity()), capacity());
-    case Event::debit: return std::max(level - cost, std::min(level, Wide{0}));
+    case Event::charge: return level - price(past.cost);
+    case Event::refund: return after_refund(level, past.cost);
+    case Event::debit: return after_debit(level, past.cost);
     case Event::witness: return level;
   }
   __builtin_unreachable();
 }
 
-void BucketOracle::witness(Instant now) {
-  const bool ran_away = level(now) < -Wide{options_.amount} * 1'000'000'000;
-  if (ran_away) past_.push_back({Event::witness, 0, now});
+void RateHistory::witness(Instant now) {
+  const Wide seen = level(now);
+  if (brought_back(seen) != seen) past_.push_back({Event::witness, 0, now});
 }
 
-Wide BucketOracle::level(Instant now) const {
-  Wide level = capacity();
+Wide RateHistory::level(Instant now) const {
+  Wide level = capacity_;
   Instant at = now;
   for (const Past& past : past_) {
     if (&past != past_.data()) level = advanced(level, past.at - at);
@@ -42,90 +59,117 @@ Wide BucketOracle::level(Instant now) const {
   return advanced(level, now - at);
 }
 
-Expectation BucketOracle::expect(std::uint64_t cost, Instant now, Wide lenience) const {
-  const Wide second = Wide{options_.amount} * 1'000'000'000;
-  Wide level = std::min(this->level(now) + lenience, capacity());
-  if (level < -second) level = 0;
-  const auto time_to_gain = [&](Wide credits) {
-    const Wide most = (Instant::max() - now).count();
-    return Nanoseconds{static_cast<std::int64_t>(std::min(divided_rounding_up(credits, options_.amount), most))};
-  };
-  Expectation expected;
-  const Wide asked = Wide{std::max<std::uint64_t>(cost, 1)} * token();
-  if (asked > capacity()) {
-    expected.outcome = Outcome::never;
-    expected.retry_after = Decision::kNever;
-  } else if (asked > level) {
-    expected.outcome = Outcome::denied;
-    expected.retry_after = time_to_gain(asked - level);
-  } else {
-    level -= Wide{cost} * token();
+Nanoseconds RateHistory::time_to_gain(Wide credits, Instant now) const {
+  if (credits <= 0) return Nanoseconds{0};
+  const Wide most = (Instant::max() - now).count();
+  return Nanoseconds{static_cast<std::int64_t>(std::min((credits + amount_ - 1) / amount_, most))};
+}
+
+BucketOracle::BucketOracle(const LimitOptions& options) : options_{options} {
+  const Limit limit = Limit::create(options).value();
+  rates_.emplace_back(PeakOptions{options.amount, options.window_seconds, options.burst}, limit.ticks(),
+                      options.max_wait);
+  if (options.peak) rates_.emplace_back(*options.peak, limit.peak_ticks(), options.max_wait);
+}
+
+Nanoseconds BucketOracle::wait(const RateHistory& rate, Wide level, const Ask& ask) const {
+  return rate.time_to_gain(rate.price(std::max<std::uint64_t>(ask.cost, 1)) - level, ask.now);
+}
+
+Nanoseconds BucketOracle::least_wait(const std::vector<Wide>& levels, const Ask& ask) const {
+  Nanoseconds least{0};
+  for (std::size_t i = 0; i < rates_.size(); ++i) least = std::max(least, wait(rates_[i], levels[i], ask));
+  return least;
+}
+
+Expectation BucketOracle::expect(const Ask& ask, int ticks) const {
+  std::vector<Wide> levels;
+  bool never = false;
+  for (const RateHistory& rate : rates_) {
+    levels.push_back(rate.brought_back(std::min(rate.level(ask.now) + ticks * rate.tick(), rate.capacity())));
+    never |= rate.price(std::max<std::uint64_t>(ask.cost, 1)) > rate.capacity();
   }
-  expected.remaining = static_cast<std::uint32_t>(std::max(level, Wide{0}) / token());
-  expected.reset_after = time_to_gain(capacity() - level);
-  return expected;
-}
-
-std::int64_t WindowOracle::window_of(Instant instant) const {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::max(instant, kStateEpoch)).time_since_epoch();
-  return seconds.count() / options_.window_seconds;
-}
-
-Wide WindowOracle::count(std::int64_t window) const {
-  Wide sum = 0;
-  for (const Past& past : past_) sum += past.window == window ? past.cost : 0;
-  return sum;
-}
-
-std::int64_t WindowOracle::current(Instant now) const {
-  const std::int64_t next = window_of(now) + 1;
-  return count(next) > 0 ? next : next - 1;
-}
-
-// Moves what lies beyond the next window into the current one.
-void WindowOracle::witness(Instant now) {
-  const std::int64_t window = window_of(now);
-  std::int64_t last = 0;
-  for (const Past& past : past_) last = std::max(last, count(past.window) > 0 ? past.window : 0);
-  if (last <= window + 1) return;
-  const Wide moved = count(last);
-  past_.clear();
-  past_.push_back({.window = window, .cost = moved});
-}
-
-void WindowOracle::charge(std::uint64_t cost, Instant now) {
-  witness(now);
-  const std::int64_t window = current(now);
-  std::erase_if(past_, [&](const Past& past) { return past.window < window; });
-  past_.push_back({.window = window, .cost = Wide{cost}});
-}
-
-void WindowOracle::refund(std::uint64_t cost, Instant now, Instant charged_at) {
-  witness(now);
-  const std::int64_t window = current(now);
-  if (charged_at < now && window_of(charged_at) != window) return;
-  past_.push_back({.window = window, .cost = -std::min(Wide{cost}, count(window))});
-}
-
-Expectation WindowOracle::expect(std::uint64_t cost, Instant now) const {
-  WindowOracle seen = *this;
-  seen.witness(now);
-  const std::int64_t window = seen.current(now);
-  const Wide before = seen.count(window);
-  const Wide amount = options_.amount;
-  const Instant end = instant_from_unix_seconds((window + 1) * options_.window_seconds);
-  const bool look_fits = options_.count_refused ? before <= amount : before < amount;
-  const bool fits = cost == 0 ? look_fits : before + Wide{cost} <= amount;
-  const bool ever_fits = Wide{cost} <= amount && (cost > 0 || options_.count_refused || amount > 0);
+  const Nanoseconds least = least_wait(levels, ask);
+  const bool asks = ask.verb == Verb::decide || ask.verb == Verb::look;
+  const bool admitted = !never && least <= (ask.accepts_wait ? options_.max_wait : Nanoseconds{0});
+  Wide remaining = std::numeric_limits<std::uint32_t>::max();
   Expectation expected;
-  expected.count_before = static_cast<std::uint64_t>(before);
-  const Wide after = fits || options_.count_refused ? before + Wide{cost} : before;
-  expected.remaining = static_cast<std::uint32_t>(std::max(amount - after, Wide{0}));
-  if (after > 0) expected.reset_after = end - now;
-  if (fits) return expected;
-  expected.outcome = ever_fits ? Outcome::denied : Outcome::never;
-  expected.retry_after = ever_fits ? end - now : Decision::kNever;
+  for (std::size_t i = 0; i < rates_.size(); ++i) {
+    const RateHistory& rate = rates_[i];
+    levels[i] = level_after(rate, levels[i], ask, admitted);
+    remaining = std::min(remaining, rate.units(levels[i]));
+    expected.reset_after = std::max(expected.reset_after, rate.time_to_gain(rate.capacity() - levels[i], ask.now));
+  }
+  expected.remaining = static_cast<std::uint32_t>(remaining);
+  if (asks && admitted) expected.retry_after = least;
+  if (asks && !admitted) {
+    expected.outcome = never ? Outcome::never : Outcome::denied;
+    expected.retry_after = never ? Decision::kNever : least_wait(levels, ask);
+  }
   return expected;
+}
+
+Wide BucketOracle::level_after(const RateHistory& rate, Wide level, const Ask& ask, bool admitted) const {
+  switch (ask.verb) {
+    case Verb::look: return level;
+    case Verb::refund: return rate.after_refund(level, ask.cost);
+    case Verb::debit: return rate.after_debit(level, ask.cost);
+    case Verb::decide: break;
+  }
+  if (admitted) return level - rate.price(ask.cost);
+  return options_.count_refused ? rate.after_debit(level, ask.cost) : level;
+}
+
+void BucketOracle::happened(const Ask& ask, const Expectation& answer) {
+  if (ask.verb == Verb::look) return;
+  for (RateHistory& rate : rates_) {
+    rate.witness(ask.now);
+    if (ask.cost == 0) continue;
+    if (ask.verb == Verb::refund && rate.level(ask.now) < rate.capacity()) rate.refund(ask.cost, ask.now);
+    if (ask.verb == Verb::debit) rate.debit(ask.cost, ask.now);
+    if (ask.verb != Verb::decide) continue;
+    if (answer.outcome == Outcome::allowed) {
+      rate.charge(ask.cost, ask.now);
+    } else if (options_.count_refused) {
+      rate.debit(ask.cost, ask.now);
+    }
+  }
+}
+
+namespace {
+
+class SpreadOracle final : public Oracle {
+ public:
+  SpreadOracle(const LimitOptions& options, std::unique_ptr<Oracle> aligned)
+      : limit_{Limit::create(options).value()}, aligned_{std::move(aligned)} {}
+
+  [[nodiscard]] Expectation expect(const Ask& ask) const override { return aligned_->expect(in_own_time(limit_, ask)); }
+  void happened(const Ask& ask, const Expectation& answer) override {
+    aligned_->happened(in_own_time(limit_, ask), answer);
+  }
+
+ private:
+  Limit limit_;
+  std::unique_ptr<Oracle> aligned_;
+};
+
+}  // namespace
+
+std::unique_ptr<Oracle> oracle_for(const LimitOptions& options) {
+  if (options.spread_windows) {
+    LimitOptions aligned = options;
+    aligned.spread_windows = false;
+    return std::make_unique<SpreadOracle>(options, oracle_for(aligned));
+  }
+  switch (options.algorithm) {
+    case Algorithm::fixed_window: return std::make_unique<FixedWindowOracle>(options);
+    case Algorithm::gcra:
+    case Algorithm::token_bucket:
+    case Algorithm::leaky_bucket: return std::make_unique<BucketOracle>(options);
+    case Algorithm::sliding_window: return std::make_unique<SlidingWindowOracle>(options);
+    case Algorithm::sliding_log: return std::make_unique<LogOracle>(options);
+  }
+  return nullptr;
 }
 
 }  // namespace penstock::algorithm::testing

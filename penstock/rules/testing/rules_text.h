@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "penstock/rules/rule_set.h"
@@ -66,6 +67,37 @@ inline Match match_in(const RuleSet& rules, std::string_view domain, const Entri
 
 inline std::string limit_of(const RuleSet& rules, std::string_view domain, const Entries& entries) {
   return describe(match_in(rules, domain, entries).rule);
+}
+
+// A file with one descriptor whose `rate_limit` is the text.
+inline std::string with_limit(const std::string& limit) {
+  return "domain: d\ndescriptors:\n  - key: k\n    rate_limit: " + limit + "\n";
+}
+
+// A file with one descriptor that holds the text besides its key.
+inline std::string with_fields(const std::string& fields) {
+  return "domain: d\ndescriptors:\n  - key: k\n    " + fields + "\n";
+}
+
+inline const Rule& only_rule(const RuleSet& rules) {
+  EXPECT_EQ(rules.rules().size(), 1u);
+  static const Rule kNone;
+  return rules.rules().empty() ? kNone : *rules.rules()[0];
+}
+
+struct Refused {
+  std::string text;
+  std::string place;                 // "line:column"
+  std::vector<std::string> message;  // parts of it
+};
+
+inline void expect_refused(const std::vector<Refused>& table) {
+  for (const Refused& refused : table) {
+    const std::vector<std::string> errors = errors_of(refused.text);
+    ASSERT_THAT(errors, ::testing::SizeIs(1)) << refused.text;
+    EXPECT_THAT(errors[0], ::testing::StartsWith("r.yaml:" + refused.place + ": "));
+    for (const std::string& part : refused.message) EXPECT_THAT(errors[0], ::testing::HasSubstr(part)) << refused.text;
+  }
 }
 
 }  // namespace penstock::rules

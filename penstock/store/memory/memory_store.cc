@@ -11,15 +11,7 @@ MemoryStore::MemoryStore(std::shared_ptr<Table> table) noexcept : table_{std::mo
 }
 
 void MemoryStore::submit(const Batch& batch, Instant now, LateDecisions&) {
-  TableTally tally;
-  table_->decide(batch, now, scratch_, tally);
-  metrics_.inserted.add(tally.inserted);
-  metrics_.reused.add(tally.reused);
-  metrics_.evicted.add(tally.evicted);
-  metrics_.emptied.add(tally.emptied);
-  metrics_.lock_waits.add(tally.lock_waits);
-  metrics_.rebuilt.add(tally.read.rebuilt);
-  metrics_.mistaken.add(tally.read.mistaken);
+  table_->decide(batch, now, scratch_, metrics_);
 }
 
 }  // namespace penstock::store

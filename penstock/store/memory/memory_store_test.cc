@@ -1,5 +1,6 @@
 #include "penstock/store/memory/memory_store.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -61,8 +62,45 @@ TEST(Table, NamesTheRangeWhereACapacityIsOutOfIt) {
   }
 }
 
-TEST(Table, TakesAbout37BytesACounter) {
-  EXPECT_NEAR(static_cast<double>(table_for(1'000'000)->memory_bytes()), 36.6e6, 0.1e6);
+TEST(Table, Takes24BytesACounter) {
+  EXPECT_EQ(table_for(1'000'000)->memory_bytes(), 24'000'000u);
+  EXPECT_EQ(table_for(1'000'000)->capacity_keys(), 1'000'000u);
+}
+
+TEST(Table, TakesACapacityInBytesInstead) {
+  const auto table = Table::create({.capacity_bytes = 1'000'000});
+  ASSERT_TRUE(table.has_value());
+  EXPECT_LE((*table)->memory_bytes(), 1'000'000u);
+  EXPECT_GT((*table)->memory_bytes(), 999'800u);
+  for (const std::uint64_t bytes : {std::uint64_t{0}, Table::kMinCapacityBytes - 1, Table::kMaxCapacityBytes + 1}) {
+    const auto refused = Table::create({.capacity_bytes = bytes});
+    ASSERT_FALSE(refused.has_value()) << bytes;
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+    EXPECT_NE(refused.error().message.find(std::to_string(bytes)), std::string::npos) << refused.error().message;
+    EXPECT_NE(refused.error().message.find("192 to 240000000000"), std::string::npos) << refused.error().message;
+  }
+}
+
+TEST(TableMemory, IsZeroedAndAlignedForItsPages) {
+  for (const std::uint64_t bytes :
+       {std::uint64_t{1}, std::uint64_t{4'096}, std::uint64_t{2} << 20, std::uint64_t{5'000'000}}) {
+    const auto memory = TableMemory::map(bytes);
+    ASSERT_TRUE(memory.has_value());
+    const auto address = reinterpret_cast<std::uintptr_t>(memory->data());
+    EXPECT_EQ(address % (bytes >= std::uint64_t{2} << 20 ? std::uint64_t{2} << 20 : 4'096), 0u) << bytes;
+    const auto* const data = static_cast<const unsigned char*>(memory->data());
+    EXPECT_TRUE(std::all_of(data, data + bytes, [](unsigned char byte) { return byte == 0; })) << bytes;
+    if (bytes < std::uint64_t{2} << 20) {
+      EXPECT_EQ(memory->page_size(), PageSize::ordinary);
+    }
+  }
+}
+
+TEST(TableMemory, SaysHowMuchCouldNotBeHad) {
+  const auto memory = TableMemory::map(std::uint64_t{1} << 50);
+  ASSERT_FALSE(memory.has_value());
+  EXPECT_EQ(memory.error().code, ErrorCode::resource_exhausted);
+  EXPECT_NE(memory.error().message.find("1125899906842624 bytes"), std::string::npos) << memory.error().message;
 }
 
 TEST(Table, HoldsWhatItWasMadeForWithHardlyAnEviction) {
@@ -77,7 +115,7 @@ TEST(MemoryStore, LooksAndRefusalsInsertNothing) {
   const algorithm::Limit limits[] = {gcra(5, 60, 5), window(5, 60), window(5, 60, true)};
   Fixture fixture{100};
   for (const algorithm::Limit& limit : limits) {
-    const Charge counter = {.counter = counter_number(limit.ticks_per_cost() > 0), .limit = &limit, .cost = 3};
+    const Charge counter = {.counter = counter_number(limit.ticks().per_cost > 0), .limit = &limit, .cost = 3};
     fixture.apply(Verb::look, counter, kStart);
     fixture.apply(Verb::refund, counter, kStart);
     fixture.decide(counter.counter, limit, 0);
@@ -106,7 +144,7 @@ TEST(MemoryStore, ReusesPlacesOfFreshCountersBeforeItEvicts) {
   for (int round = 0; round < 1000; ++round, now += seconds{62}) {
     for (int i = 0; i < 4; ++i) fixture.decide(counter_number(next++), limit, 1, now);
   }
-  EXPECT_GT(fixture.store.metrics().reused.value(), 3'900u);
+  EXPECT_GT(fixture.store.metrics().expired.value(), 3'900u);
   EXPECT_EQ(fixture.store.metrics().evicted.value(), 0u);
 }
 

@@ -12,8 +12,9 @@
 #include "penstock/store/store.h"
 #include "penstock/store/testing/ledger.h"
 
-// What every store must do: conformance_counters.h and conformance_groups.h, one test a behaviour. A test program
-// includes them once and instantiates `StoreConformance` with a factory for each of its stores.
+// What every store must do: conformance_algorithms.h, conformance_counters.h, conformance_groups.h and
+// conformance_logs.h, one test a behaviour. A test program includes them once and instantiates `StoreConformance` with
+// a factory for each of its stores.
 
 namespace penstock::store::testing {
 
@@ -46,6 +47,12 @@ inline constexpr Instant kStart = instant_from_unix_seconds(1'772'600'767) + Nan
 [[nodiscard]] inline algorithm::Limit gcra(std::uint32_t amount, std::int64_t seconds, std::uint32_t burst) {
   return algorithm::Limit::create(
              {.algorithm = algorithm::Algorithm::gcra, .amount = amount, .window_seconds = seconds, .burst = burst})
+      .value();
+}
+
+[[nodiscard]] inline algorithm::Limit sliding_log(std::uint32_t amount, std::int64_t seconds) {
+  return algorithm::Limit::create(
+             {.algorithm = algorithm::Algorithm::sliding_log, .amount = amount, .window_seconds = seconds})
       .value();
 }
 

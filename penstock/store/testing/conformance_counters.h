@@ -66,7 +66,7 @@ TEST_P(StoreConformance, GcraAdmitsItsBurstAtOnceAndThenItsRate) {
 }
 
 TEST_P(StoreConformance, CostAboveTheCapacityIsNeverAndChangesNothing) {
-  const algorithm::Limit limits[] = {window(3, 60), gcra(3, 2, 3)};
+  const algorithm::Limit limits[] = {window(3, 60), gcra(3, 2, 3), sliding_log(3, 60)};
   for (const algorithm::Limit& limit : limits) {
     const std::string name{algorithm::to_string(limit.algorithm())};
     const Decision never = decide(charge(name.c_str(), limit, 4), kStart);
@@ -78,7 +78,7 @@ TEST_P(StoreConformance, CostAboveTheCapacityIsNeverAndChangesNothing) {
 }
 
 TEST_P(StoreConformance, LookSaysWhatDecideWouldSayAndWritesNothing) {
-  const algorithm::Limit limits[] = {window(3, 60), window(3, 60, true), gcra(3, 2, 3)};
+  const algorithm::Limit limits[] = {window(3, 60), window(3, 60, true), gcra(3, 2, 3), sliding_log(3, 60)};
   int number = 0;
   for (const algorithm::Limit& limit : limits) {
     const std::string name = std::to_string(number++);
@@ -108,7 +108,7 @@ TEST_P(StoreConformance, DecideOfCostZeroWritesNothing) {
 }
 
 TEST_P(StoreConformance, RefundGivesBackButNeverMoreThanWasUsed) {
-  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5)};
+  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5), sliding_log(5, 60)};
   for (const algorithm::Limit& limit : limits) {
     const std::string name{algorithm::to_string(limit.algorithm())};
     const auto of = [&](std::uint64_t cost) { return charge(name.c_str(), limit, cost); };
@@ -122,7 +122,7 @@ TEST_P(StoreConformance, RefundGivesBackButNeverMoreThanWasUsed) {
 }
 
 TEST_P(StoreConformance, RefundOfAFreshCounterChangesNothing) {
-  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5)};
+  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5), sliding_log(5, 60)};
   for (const algorithm::Limit& limit : limits) {
     const std::string name{algorithm::to_string(limit.algorithm())};
     const Decision refund = apply(Verb::refund, charge(name.c_str(), limit, 3), kStart);
@@ -147,7 +147,7 @@ TEST_P(StoreConformance, RefundOfAWindowThatIsOverIsDropped) {
 }
 
 TEST_P(StoreConformance, DebitChargesWhateverRemains) {
-  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5)};
+  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5), sliding_log(5, 60)};
   for (const algorithm::Limit& limit : limits) {
     const std::string name{algorithm::to_string(limit.algorithm())};
     const auto of = [&](std::uint64_t cost) { return charge(name.c_str(), limit, cost); };
@@ -173,7 +173,7 @@ TEST_P(StoreConformance, SeparateCountersAreSeparate) {
 }
 
 TEST_P(StoreConformance, ClockThatStepsBackAdmitsNothingMore) {
-  const algorithm::Limit limits[] = {window(2, 60), gcra(2, 60, 2)};
+  const algorithm::Limit limits[] = {window(2, 60), gcra(2, 60, 2), sliding_log(2, 60)};
   for (const algorithm::Limit& limit : limits) {
     const std::string name{algorithm::to_string(limit.algorithm())};
     const Charge one = charge(name.c_str(), limit, 1);
@@ -186,7 +186,7 @@ TEST_P(StoreConformance, ClockThatStepsBackAdmitsNothingMore) {
 }
 
 TEST_P(StoreConformance, ClockThatRanAwayAndCameBackStallsNoLongerThanARefill) {
-  const algorithm::Limit limits[] = {window(2, 60), gcra(2, 60, 2)};
+  const algorithm::Limit limits[] = {window(2, 60), gcra(2, 60, 2), sliding_log(2, 60)};
   for (const algorithm::Limit& limit : limits) {
     for (const GroupMode mode : {GroupMode::each, GroupMode::all_or_nothing}) {
       const std::string name = std::string{algorithm::to_string(limit.algorithm())} + std::to_string(int(mode));

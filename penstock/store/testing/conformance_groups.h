@@ -120,7 +120,7 @@ TEST_P(StoreConformance, ObserverCannotVetoThroughACounterThatItShares) {
 }
 
 TEST_P(StoreConformance, ChargesOnOneCounterInOneGroupSeeEachOther) {
-  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5)};
+  const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5), sliding_log(5, 60)};
   for (const algorithm::Limit& limit : limits) {
     for (const GroupMode mode : {GroupMode::each, GroupMode::all_or_nothing, GroupMode::spare_others}) {
       const std::string name =

@@ -1,7 +1,10 @@
 #include "penstock/store/testing/model_store.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+
+#include "penstock/algorithm/sliding_log.h"
 
 namespace penstock::store::testing {
 
@@ -15,27 +18,46 @@ bool counted_though_refused(const Group& group, const Charge& charge) {
   return group.mode == GroupMode::spare_others && charge.limit->counts_refused();
 }
 
+// A log with places for one more entry, whatever it had.
+algorithm::State with_room(const algorithm::State& state, std::vector<algorithm::LogEntry>& entries) {
+  std::vector<algorithm::LogEntry> more(
+      std::min<std::size_t>(std::bit_ceil(algorithm::log_size(state) + 1), algorithm::kMaxLogAmount));
+  const algorithm::State moved = algorithm::move_log(state, entries, {.ring = 1, .places = more});
+  entries = more;
+  return moved;
+}
+
 }  // namespace
 
 Decision ModelStore::apply(Counters& counters, const Charge& charge, Verb verb, Instant now) {
   const Identity identity{charge.counter.low, charge.counter.high};
   const algorithm::Limit& limit = *charge.limit;
   algorithm::State state;
+  std::vector<algorithm::LogEntry> entries;
   bool rebuilt = false;
   if (const auto found = counters.find(identity); found != counters.end()) {
     const Kept& kept = found->second;
     rebuilt = kept.scale_check != limit.scale_check();
     state = rebuilt ? algorithm::rebuild(limit, kept.fresh_at, now) : kept.state;
+    entries = kept.entries;
   }
+  if (limit.is_log()) state = with_room(state, entries);
+  const Nanoseconds offset = limit.window_offset(charge.counter);
   const Instant charged_at = charge.charged_at == Instant::max() ? now : charge.charged_at;
-  const algorithm::Step step = algorithm::apply(limit, verb, state, now, charge.cost, charged_at);
+  const algorithm::Ask ask = {.verb = verb,
+                              .accepts_wait = charge.accepts_wait,
+                              .cost = charge.cost,
+                              .now = now + offset,
+                              .charged_at = charged_at + offset};
+  const algorithm::Step step = algorithm::apply(limit, state, ask, entries);
   if (!step.decision.charged && step.state == state && !rebuilt) return step.decision;
-  const Instant fresh = algorithm::fresh_at(limit, step.state);
+  const Instant fresh = algorithm::fresh_at(limit, step.state, entries) - offset;
   counters.erase(identity);
   if (fresh > now) {
     counters.emplace(identity, Kept{.state = step.state,
                                     .scale_check = limit.scale_check(),
-                                    .fresh_at = std::chrono::ceil<std::chrono::seconds>(fresh)});
+                                    .fresh_at = std::chrono::ceil<std::chrono::seconds>(fresh),
+                                    .entries = entries});
   }
   return step.decision;
 }

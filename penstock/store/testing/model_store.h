@@ -24,6 +24,7 @@ class ModelStore final : public Store {
     algorithm::State state;
     std::uint16_t scale_check;
     Instant fresh_at;  // rounded up to seconds, as stores keep it
+    std::vector<algorithm::LogEntry> entries = {};
   };
   using Identity = std::pair<std::uint64_t, std::uint64_t>;
   using Counters = std::map<Identity, Kept>;
