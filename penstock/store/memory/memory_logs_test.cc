@@ -131,6 +131,21 @@ TEST(MemoryLogs, FullHomeTakesRingsFromFreshLogsAndFoldsOthers) {
   EXPECT_EQ(fixture.store.metrics().logs_folded.value(), 20u);
 }
 
+// Also where nobody has met their buckets in this unit of time: then looking at them is what empties them.
+TEST(MemoryLogs, FreshLogsGiveTheirRingsBackHoweverLongAgoTheyWereMet) {
+  const Limit limit = sliding_log(100, 60);
+  for (const auto later : {seconds{200}, seconds{4'000}, seconds{9'000}, seconds{20'000}, seconds{40'000'000}}) {
+    Fixture fixture{{.capacity_keys = 100'000, .log_bytes = 16 * kSmallRings}};
+    for (std::uint64_t log = 0; log < 16; ++log) {
+      for (int i = 0; i < 3; ++i) fixture.decide(log, limit, kStart + milliseconds{i});
+    }
+    ASSERT_EQ(fixture.rings(), 16u);
+    for (int i = 0; i < 3; ++i) fixture.decide(1'000, limit, kStart + later + milliseconds{i});
+    EXPECT_EQ(fixture.store.metrics().logs_folded.value(), 0u) << later.count();
+    EXPECT_GE(fixture.store.metrics().logs_reclaimed.value(), 1u) << later.count();
+  }
+}
+
 // The true number of units that each of many logs was given in the last window.
 class Recent {
  public:

@@ -16,9 +16,9 @@ namespace penstock::store {
 // second to three days; e = 7 is never. Of the count only the rest modulo 2^14 is kept: it is read as the first such
 // tick from the bucket's *base* on, which is the start of the *unit* of 8,192 seconds in which the bucket was last
 // visited. The bucket keeps 15 bits of that unit's number, its stamp. Whoever comes in a later unit first empties what
-// is as good as fresh by then, and moves the stamp on (table_core.h); so every instant in a bucket lies at its base or
-// later, and is never mistaken, but in a bucket that was left alone for 8.5 years. Rounded up, so that a counter never
-// looks fresh early.
+// is as good as fresh by then, and moves the stamp on (table_places.h); so every instant in a bucket lies at its base
+// or later, and is never mistaken, but in a bucket that was left alone for four years. Rounded up, so that a counter
+// never looks fresh early.
 
 inline constexpr std::uint32_t kUnitShift = 13;
 inline constexpr std::uint32_t kStampMask = 0x7fff;
@@ -33,9 +33,11 @@ inline constexpr std::uint32_t kStampMask = 0x7fff;
   return static_cast<std::uint64_t>(now.time_since_epoch().count()) - kEpoch - unit * kLength < kLength;
 }
 
-// The latest unit with that stamp which is not after `latest`.
-[[nodiscard]] constexpr std::uint32_t unit_of_stamp(std::uint32_t stamp, std::uint32_t latest) noexcept {
-  return latest - ((latest - stamp) & kStampMask);
+// The unit with that stamp that is nearest to `unit`: up to four years before or after it.
+[[nodiscard]] constexpr std::uint32_t unit_of_stamp(std::uint32_t stamp, std::uint32_t unit) noexcept {
+  constexpr std::uint32_t kHalf = (kStampMask + 1) / 2;
+  const std::uint32_t from_half_before = (stamp - unit + kHalf) & kStampMask;
+  return unit + from_half_before < kHalf ? unit + from_half_before + kHalf : unit + from_half_before - kHalf;
 }
 
 namespace note {

@@ -76,12 +76,17 @@ TEST(Note, KeepsKindShareAndScale) {
   }
 }
 
-TEST(Note, ReadsAStampAsTheLatestUnitThatHasItAndIsNotAfterTheLatestKnown) {
-  for (const std::uint32_t latest : {0u, 1u, 5'000u, 0x7fffu, 0x8000u, 0x8001u, 524'287u}) {
-    for (std::uint32_t ago = 0; ago <= latest && ago <= kStampMask; ago += 1 + ago / 4) {
-      ASSERT_EQ(unit_of_stamp((latest - ago) & kStampMask, latest), latest - ago);
+TEST(Note, ReadsAStampAsTheNearestUnitThatHasIt) {
+  constexpr std::uint32_t kHalf = 0x4000;
+  for (const std::uint32_t unit : {0u, 1u, 5'000u, 0x3fffu, 0x4000u, 0x7fffu, 0x8000u, 0x8001u, 524'287u}) {
+    for (std::uint32_t away = 0; away < kHalf; away += 1 + away / 4) {
+      if (away <= unit) {
+        ASSERT_EQ(unit_of_stamp((unit - away) & kStampMask, unit), unit - away);
+      }
+      ASSERT_EQ(unit_of_stamp((unit + away) & kStampMask, unit), unit + away);
     }
   }
+  EXPECT_EQ(unit_of_stamp(0x7000, 5), 0x7000u) << "no unit lies before the first";
 }
 
 TEST(Note, KnowsWhetherAnInstantLiesInAUnit) {

@@ -34,8 +34,7 @@ class TablePlaces {
   // While a batch is decided.
   struct Turn {
     Instant now;
-    std::uint32_t unit;    // of now
-    std::uint32_t latest;  // that any decision was made in, as far as known here
+    std::uint32_t unit;  // of now
     MemoryStoreMetrics& metrics;
     ReadTally read = {};
   };
@@ -51,10 +50,10 @@ class TablePlaces {
       : buckets_{buckets.data()}, bucket_count_{static_cast<std::uint32_t>(buckets.size())}, logs_{logs} {}
 
   [[nodiscard]] Turn start_turn(Instant now, MemoryStoreMetrics& metrics) noexcept {
-    const std::uint32_t latest = latest_unit_.load(std::memory_order_relaxed);
-    if (!within_unit(now, latest)) [[unlikely]]
+    const std::uint32_t unit = last_unit_.load(std::memory_order_relaxed);
+    if (!within_unit(now, unit)) [[unlikely]]
       return start_unit(now, metrics);
-    return {.now = now, .unit = latest, .latest = latest, .metrics = metrics};
+    return {.now = now, .unit = unit, .metrics = metrics};
   }
 
   [[nodiscard]] Address address_of(const Hash128& counter) const noexcept {
@@ -121,8 +120,9 @@ class TablePlaces {
       move_stamp(bucket, turn);
   }
   [[gnu::noinline]] void move_stamp(Bucket& bucket, Turn& turn) noexcept;
+  static void bring_back(Bucket& bucket, std::uint32_t from, std::uint32_t to) noexcept;
   [[nodiscard]] static HeldBucket held(Bucket& bucket, const Turn& turn) noexcept {
-    return {.bucket = bucket, .base = base_of(unit_of_stamp(stamp_of(bucket), turn.latest))};
+    return {.bucket = bucket, .base = base_of(unit_of_stamp(stamp_of(bucket), turn.unit))};
   }
 
   [[nodiscard]] Bucket& choose_bucket(const Address& address, std::uint32_t wanted, Turn& turn) noexcept;
@@ -134,28 +134,41 @@ class TablePlaces {
   Bucket* const buckets_;
   const std::uint32_t bucket_count_;
   LogKeeper logs_;
-  // The latest unit of time that any decision was made in: what stamps are read by. So they mean the same when a clock
-  // goes back. Relaxed: who meets a later stamp in a bucket sees at least that unit, by the bucket's lock.
-  std::atomic<std::uint32_t> latest_unit_{0};
+  // That some turn was in lately; spares the next one a division. Relaxed: a mere guess.
+  std::atomic<std::uint32_t> last_unit_{0};
 };
 
 template <class Sync>
 auto TablePlaces<Sync>::start_unit(Instant now, MemoryStoreMetrics& metrics) noexcept -> Turn {
   const std::uint32_t unit = unit_of(coarse_second(now));
-  std::uint32_t latest = latest_unit_.load(std::memory_order_relaxed);
-  while (unit > latest && !latest_unit_.compare_exchange_weak(latest, unit, std::memory_order_relaxed)) {
-  }
-  return {.now = now, .unit = unit, .latest = std::max(unit, latest), .metrics = metrics};
+  last_unit_.store(unit, std::memory_order_relaxed);
+  return {.now = now, .unit = unit, .metrics = metrics};
 }
 
-// A bucket that was last visited in an earlier unit: what is as good as fresh would be mistaken from here on. One that
-// was visited in a later unit, before the clock was set back or by a loop whose clock is ahead, stays there.
+// A bucket that was last visited in an earlier unit: what is as good as fresh would be mistaken from here on. In the
+// next unit: by a loop whose clock is ahead, or before the clock was set back a little; it stays there. Later: the
+// clock had run away. Its instants come back as far as the clock did, or nothing in it would expire for as long; so a
+// counter may look fresh early by that much, as it would have under the clock that ran away.
 template <class Sync>
 void TablePlaces<Sync>::move_stamp(Bucket& bucket, Turn& turn) noexcept {
-  turn.latest = latest_unit_.load(std::memory_order_relaxed);
-  if (unit_of_stamp(stamp_of(bucket), turn.latest) >= turn.unit) return;
-  vacate_expired(bucket, turn);
+  const std::uint32_t unit = unit_of_stamp(stamp_of(bucket), turn.unit);
+  if (unit == turn.unit + 1) return;
+  if (unit > turn.unit) {
+    bring_back(bucket, base_of(unit), base_of(turn.unit));
+  } else {
+    vacate_expired(bucket, turn);
+  }
   set_stamp(bucket, turn.unit & kStampMask);
+}
+
+template <class Sync>
+void TablePlaces<Sync>::bring_back(Bucket& bucket, std::uint32_t from, std::uint32_t to) noexcept {
+  for (Slots firsts = first_slots(bucket); firsts != 0; firsts = without_lowest(firsts)) {
+    std::uint32_t& bits = bucket.notes[lowest(firsts)];
+    const std::uint32_t fresh = note::unpack_instant(bits, from);
+    if (fresh == Record::kFarthestSecond) continue;
+    bits = note::renewed(bits, note::share(bits), note::pack_instant(fresh - from + to, to));
+  }
 }
 
 template <class Sync>
@@ -220,6 +233,7 @@ template <class Sync>
 void TablePlaces<Sync>::put(Bucket& bucket, Tag tag, const Record& record, Turn& turn) noexcept {
   const std::uint32_t wanted = slots_of_kind(record.kind);
   Slots free = empty_slots(bucket);
+  if (number_of(free) < wanted && vacate_expired(bucket, turn) > 0) free = empty_slots(bucket);
   if (number_of(free) < wanted) {
     const Counters victims = choose_victims(held(bucket, turn), wanted).counters;
     turn.metrics.evicted.add(victims.count);
@@ -268,23 +282,27 @@ algorithm::LogPlaces TablePlaces<Sync>::make_log_ready(const algorithm::Limit& l
   return logs_.places(record);
 }
 
-// Empties a bucket of what is as good as fresh if that ring's log is among it, unless the bucket is in use, be it by
-// this thread.
+// Empties a bucket of what is as good as fresh, unless it is in use, be it by this thread. True if that ring's log was
+// among it.
 template <class Sync>
 bool TablePlaces<Sync>::give_up(const LogHome::Owned& owned, Turn& turn) noexcept {
   Bucket& bucket = buckets_[owned.owner];
   Sync::reach(SyncPoint::locking, &bucket);
   if (!try_lock(bucket)) return false;
+  const auto has_it = [&] {
+    bool found = false;
+    for (Slots firsts = first_slots(bucket); firsts != 0; firsts = without_lowest(firsts)) {
+      const Slots counter = slots_of_counter(bucket, lowest(firsts));
+      found |= LogKeeper::ring_of(store::read(held(bucket, turn), counter)) == owned.ring;
+    }
+    return found;
+  };
+  const bool had_it = has_it();
   catch_up(bucket, turn);
-  const Counters expired = expired_counters(held(bucket, turn), coarse_second(turn.now));
-  bool found = false;
-  for (Slots firsts = expired.slots & first_slots(bucket); firsts != 0; firsts = without_lowest(firsts)) {
-    const Slots counter = slots_of_counter(bucket, lowest(firsts));
-    found |= LogKeeper::ring_of(store::read(held(bucket, turn), counter)) == owned.ring;
-  }
-  if (found) vacate_expired(bucket, turn);
+  if (had_it) vacate_expired(bucket, turn);
+  const bool given_up = had_it && !has_it();
   leave(bucket);
-  return found;
+  return given_up;
 }
 
 template <class Sync>
@@ -293,7 +311,7 @@ Census TablePlaces<Sync>::count(std::uint32_t first, std::uint32_t buckets, Inst
   for (std::uint32_t i = 0; i < buckets; ++i) {
     Bucket& bucket = buckets_[(first + i) % bucket_count_];
     lock<Sync>(bucket);
-    const std::uint32_t unit = unit_of_stamp(stamp_of(bucket), latest_unit_.load(std::memory_order_relaxed));
+    const std::uint32_t unit = unit_of_stamp(stamp_of(bucket), unit_of(coarse_second(now)));
     const HeldBucket held = {.bucket = bucket, .base = base_of(unit)};
     const std::uint32_t expired = expired_counters(held, coarse_second(now)).count;
     census.expired += expired;

@@ -104,9 +104,42 @@ TEST(TableTime, AClockThatIsSetBackLosesNothingThatWasCharged) {
     // Another counter makes the table see the time before the clock is set back, and its buckets after that.
     table.decide(3, day, kStart);
     for (std::uint64_t i = 10; i < 14; ++i) table.decide(i, day, kStart - back);
-    EXPECT_NE(table.decide(1, day, kStart), Outcome::allowed) << back.count();
-    EXPECT_NE(table.decide(2, window_of_a_day, kStart), Outcome::allowed) << back.count();
+    EXPECT_NE(table.decide(1, day, kStart - back), Outcome::allowed) << back.count();
+    EXPECT_NE(table.decide(2, window_of_a_day, kStart - back), Outcome::allowed) << back.count();
     EXPECT_EQ(table.metrics().expired.value(), 0u) << back.count();
+  }
+}
+
+// The next bucket's beginning is crossed to and fro by loops whose clocks differ a little, without an end.
+TEST(TableTime, ClocksThatDifferByALittleLoseNothingAtTheEdgeOfAUnit) {
+  const Limit day = gcra(1, 86'400, 1);
+  const Instant edge = kStateEpoch + 5'000 * kUnit;
+  Small table;
+  ASSERT_EQ(table.decide(1, day, edge), Outcome::allowed);
+  for (int round = 0; round < 100; ++round) {
+    table.decide(2, day, edge - Nanoseconds{1});
+    EXPECT_EQ(table.decide(1, day, edge), Outcome::denied) << round;
+  }
+  EXPECT_EQ(table.decide(1, day, edge + seconds{86'399}), Outcome::denied);
+}
+
+// A clock that runs ahead and is set back must not turn expiry off: then those that are full and gone would push out
+// the living for as long as the clock had been ahead, and these would start afresh.
+TEST(TableTime, AClockThatRanAheadAndCameBackLeavesExpiryAsItWas) {
+  const Limit hour = gcra(10, 3'600, 10), second = gcra(1, 1, 1);
+  for (const auto ahead : {seconds{8'192}, seconds{3 * 8'192}, seconds{86'400}, seconds{7 * kYear}, seconds{9 * kYear},
+                           seconds{12 * kYear}, seconds{29 * kYear}}) {
+    Small table;
+    for (std::uint64_t i = 100; i < 150; ++i) table.decide(i, second, kStart + ahead);
+    std::uint32_t admitted = 0;
+    Instant now = kStart;
+    // Two counters a second come and go; fourteen slots are plenty for them and the one that stays.
+    for (std::uint64_t i = 0; i < 12'000; ++i, now += std::chrono::milliseconds{500}) {
+      table.decide(1'000 + i, second, now);
+      if (i % 2 == 0) admitted += table.decide(1, hour, now) == Outcome::allowed ? 1 : 0;
+    }
+    const std::uint32_t most = ahead <= kUnit ? 1'000'000 : 10 + 10 * 6'000 / 3'600 + 10;
+    EXPECT_LE(admitted, most) << ahead.count();
   }
 }
 
@@ -115,10 +148,11 @@ TEST(TableTime, AClockThatRanAheadForYearsDoesNotMistakeWhatItDidNotMeet) {
   for (const int years : {1, 5, 8, 9, 20}) {
     Small table;
     ASSERT_EQ(table.decide(1, month, kStart), Outcome::allowed);
-    // A look ahead at one counter; what lies in its buckets is emptied there, the other bucket is left alone.
+    // A look ahead at one counter; what lies in its buckets is emptied there or, from four years on, when the clock is
+    // back; the other bucket is left alone.
     table.decide(2, month, kStart + years * kYear);
-    const std::uint64_t emptied = table.metrics().expired.value();
     const Outcome after = table.decide(1, month, kStart + hours{1});
+    const std::uint64_t emptied = table.metrics().expired.value();
     EXPECT_EQ(after, emptied > 0 ? Outcome::allowed : Outcome::denied) << years;
   }
 }
@@ -130,6 +164,25 @@ TEST(TableTime, AStampThatWentRoundMakesACounterLookFreshLateButNotEarly) {
   const Instant much_later = kStart + 9 * kYear;
   EXPECT_EQ(table.decide(1, month, much_later), Outcome::allowed) << "the state itself is exact";
   EXPECT_EQ(table.decide(1, month, much_later + hours{1}), Outcome::denied);
+}
+
+// Its second word takes the place of what is fresh, not of a neighbour that is not.
+TEST(TableTime, ACounterThatGrowsByAWordPushesNobodyOutWhereOthersAreFresh) {
+  const Limit second = gcra(1, 1, 1), day = gcra(10, 86'400, 10);
+  const Limit with_peak = Limit::create({.algorithm = algorithm::Algorithm::gcra,
+                                         .amount = 10,
+                                         .window_seconds = 86'400,
+                                         .burst = 10,
+                                         .peak = algorithm::PeakOptions{.amount = 5, .window_seconds = 1, .burst = 5}})
+                              .value();
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Small table;
+    for (std::uint64_t i = 0; i < 4; ++i) table.decide(1'000 * seed + i, day, kStart);
+    for (std::uint64_t i = 4; i < 13; ++i) table.decide(1'000 * seed + i, second, kStart);
+    const std::uint64_t before = table.metrics().evicted.value();
+    table.decide(1'000 * seed, with_peak, kStart + seconds{10});
+    EXPECT_EQ(table.metrics().evicted.value(), before) << seed;
+  }
 }
 
 TEST(TableTime, DecidesBeforeTheEpochAndAtTheEndOfTime) {
