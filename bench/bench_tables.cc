@@ -8,6 +8,7 @@ namespace {
 struct Kept {
   TableContent content;
   std::shared_ptr<store::Table> table;
+  Instant now = kStart;
 };
 
 Kept& kept() {
@@ -47,6 +48,9 @@ void set_up_table(const benchmark::State& state, const TableContent& content) {
 }
 
 const std::shared_ptr<store::Table>& shared_table() { return kept().table; }
+
+Instant table_time() { return kept().now; }
+void set_table_time(Instant now) { kept().now = now; }
 
 void report(benchmark::State& state, std::size_t charges_a_batch) {
   const auto charges = static_cast<std::int64_t>(charges_a_batch) * state.iterations();

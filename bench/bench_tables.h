@@ -32,6 +32,10 @@ struct TableContent {
 void set_up_table(const benchmark::State& state, const TableContent& content);
 [[nodiscard]] const std::shared_ptr<store::Table>& shared_table();
 
+// Where the time of that table stands: the next benchmark on it goes on from there. Set by one thread after its loop.
+[[nodiscard]] Instant table_time();
+void set_table_time(Instant now);
+
 // The time of one charge: of all threads together where there are several, and as `each`.
 void report(benchmark::State& state, std::size_t charges_a_batch);
 

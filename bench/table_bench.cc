@@ -32,11 +32,14 @@ class Asking {
     std::unique_ptr<MemoryStore> store;  // made in the loop: before it another thread may still fill the table
     Instant now = kStart;
     for ([[maybe_unused]] const auto iteration : state) {
-      if (store == nullptr) [[unlikely]]
+      if (store == nullptr) [[unlikely]] {
         store = std::make_unique<MemoryStore>(shared_table());
+        now = table_time();
+      }
       store->submit(load_.any_of(counters_), now, late_);
       now += advance;
     }
+    if (state.thread_index() == 0) set_table_time(now);
     expect_most(state, load_, expected);
     report(state, load_.size());
   }
