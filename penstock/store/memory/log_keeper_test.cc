@@ -11,6 +11,7 @@
 #include "penstock/base/random.h"
 #include "penstock/base/testing/allocation_count.h"
 #include "penstock/store/testing/conformance.h"
+#include "penstock/store/testing/recent_charges.h"
 
 namespace penstock::store {
 namespace {
@@ -22,6 +23,7 @@ using algorithm::Verb;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::kStart;
+using testing::RecentCharges;
 
 constexpr std::uint64_t kUnitBytes = 108;  // of a home, for 8 places
 
@@ -160,28 +162,11 @@ TEST(LogKeeper, RecordOfAnotherAlgorithmIsLeftAloneAndReplaced) {
   EXPECT_EQ(shelf.in_use().rings, 1u);
 }
 
-// What each of many logs admitted in the last window.
-class Recent {
- public:
-  Recent(std::size_t logs, Nanoseconds window) : window_{window}, admitted_(logs) {}
-
-  std::size_t add(std::size_t log, Instant now) {
-    std::vector<Instant>& admitted = admitted_[log];
-    std::erase_if(admitted, [&](Instant at) { return now - at >= window_; });
-    admitted.push_back(now);
-    return admitted.size();
-  }
-
- private:
-  Nanoseconds window_;
-  std::vector<std::vector<Instant>> admitted_;
-};
-
 TEST(LogKeeper, TenThousandLogsInASmallHomeStayWithinItAndNeverAdmitMore) {
   constexpr std::uint32_t kLogs = 10'000;
   const Limit limit = log_of(12, 60);
   Shelf shelf{kLogs, 16'384};
-  Recent recent{kLogs, seconds{60}};
+  RecentCharges recent{kLogs, seconds{60}};
   Random random{1};
   Instant now = kStart;
   for (int step = 0; step < 300'000; ++step) {

@@ -12,6 +12,7 @@
 #include "penstock/base/testing/allocation_count.h"
 #include "penstock/store/memory/memory_store.h"
 #include "penstock/store/testing/conformance.h"
+#include "penstock/store/testing/recent_charges.h"
 
 namespace penstock::store {
 namespace {
@@ -24,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::gcra;
 using testing::kStart;
+using testing::RecentCharges;
 using testing::sliding_log;
 
 constexpr std::uint64_t kSmallRings = 108;  // bytes of a home for a ring of 8 places
@@ -146,30 +148,13 @@ TEST(MemoryLogs, FreshLogsGiveTheirRingsBackHoweverLongAgoTheyWereMet) {
   }
 }
 
-// The true number of units that each of many logs was given in the last window.
-class Recent {
- public:
-  Recent(std::size_t logs, Nanoseconds window) : window_{window}, admitted_(logs) {}
-
-  std::size_t add(std::size_t log, Instant now) {
-    std::vector<Instant>& admitted = admitted_[log];
-    std::erase_if(admitted, [&](Instant at) { return now - at >= window_; });
-    admitted.push_back(now);
-    return admitted.size();
-  }
-
- private:
-  Nanoseconds window_;
-  std::vector<std::vector<Instant>> admitted_;
-};
-
 TEST(MemoryLogs, TenThousandLogsInASmallHomeStayWithinItAndNeverAdmitMore) {
   constexpr std::uint64_t kLogs = 10'000, kHome = 2000 * kSmallRings;
   const Limit limit = sliding_log(12, 60), bucket = gcra(1, 60, 1);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Fixture fixture{{.capacity_keys = 200'000, .log_bytes = kHome}};
-    Recent recent{kLogs, seconds{60}};
+    RecentCharges recent{kLogs, seconds{60}};
     Random random{seed};
     Instant now = kStart;
     for (int step = 0; step < 100'000; ++step) {
