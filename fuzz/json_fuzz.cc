@@ -28,6 +28,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   batch.commit(0, penstock::Instant::max());
+  penstock::protocol::ReplyExtender extender{{.response_headers = penstock::protocol::HeaderNames{},
+                                              .dynamic_metadata = true,
+                                              .decider_header = true,
+                                              .decider_metadata = true}};
+  extender.note(batch.checks());
+  std::string reply;
+  append_extras(extender.extend(0, {}), reply);
+  PENSTOCK_CHECK(!reply.empty());
   const penstock::limiter::Check& check = batch.checks()[0];
   check_within(check.domain, texts);
   for (const penstock::limiter::Descriptor& descriptor : check.descriptors) {

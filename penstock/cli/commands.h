@@ -6,7 +6,7 @@ namespace penstock::cli {
 
 // Exit codes of all commands.
 inline constexpr int kOk = 0;
-inline constexpr int kNo = 1;  // check: mistakes found; ask: over limit
+inline constexpr int kNo = 1;  // check: mistakes found; test: a test failed; ask: over limit
 inline constexpr int kWrongUse = 2;
 inline constexpr int kNoAnswer = 3;  // ask: nothing, or an error, came back; serve: a port could not be opened
 
@@ -14,6 +14,7 @@ inline constexpr int kNoAnswer = 3;  // ask: nothing, or an error, came back; se
 // CLI::RuntimeError with the exit code where that is not kOk.
 void add_serve(CLI::App& app);
 void add_check(CLI::App& app);
+void add_test(CLI::App& app);
 void add_ask(CLI::App& app);
 void add_version(CLI::App& app);
 

@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   });
   add_serve(app);
   add_check(app);
+  add_test(app);
   add_ask(app);
   add_version(app);
   try {

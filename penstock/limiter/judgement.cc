@@ -74,6 +74,11 @@ Nanoseconds wait_of(const Status& status, std::span<const Decision> decisions) {
   return longest;
 }
 
+bool is_quota(const Status& status, bool all_quota) {
+  if (status.rule == nullptr) return all_quota;
+  return !status.rule->unlimited && (all_quota || status.rule->quota_mode);
+}
+
 struct Attribution {
   std::uint64_t within = 0, near = 0, over = 0;
 };
@@ -127,12 +132,12 @@ Status judge(const Plan& plan, std::span<const rules::RuleLimit> limits, std::sp
   return status;
 }
 
-Code overall_code(std::span<const Status> statuses) noexcept {
+Code overall_code(std::span<const Status> statuses, bool all_quota) noexcept {
   bool any_quota = false;
   bool all_quota_over = true;
   for (const Status& status : statuses) {
     const bool over = status.code == Code::over_limit;
-    const bool quota = status.rule != nullptr && status.rule->quota_mode && !status.rule->unlimited;
+    const bool quota = is_quota(status, all_quota);
     if (over && !quota) return Code::over_limit;
     any_quota |= quota;
     all_quota_over &= !quota || over;
@@ -147,19 +152,19 @@ Nanoseconds overall_wait(Code overall, std::span<const Status> statuses) noexcep
   return longest;
 }
 
-const Status* deciding_status(std::span<const Status> statuses) noexcept {
+const Status* deciding_status(std::span<const Status> statuses, bool all_quota) noexcept {
   const Status* refusing = nullptr;
   const Status* least = nullptr;
   for (const Status& status : statuses) {
     if (status.limit == nullptr) continue;
-    const bool quota = status.rule != nullptr && status.rule->quota_mode;
-    if (status.code == Code::over_limit && !quota) refusing = &status;
+    if (status.code == Code::over_limit && !is_quota(status, all_quota)) refusing = &status;
     if (least == nullptr || status.remaining < least->remaining) least = &status;
   }
   return refusing != nullptr ? refusing : least;
 }
 
 void count_hits(const Plan& plan, const Status& status, float near_limit_ratio, RuleCounters& counters) noexcept {
+  if (!status.decision.refused() && !status.decision.charged) return;
   const Attribution hits = attribute(status, plan.hits, near_limit_ratio);
   counters.within_limit.add(hits.within);
   counters.near_limit.add(hits.near);

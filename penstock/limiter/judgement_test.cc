@@ -183,12 +183,12 @@ TEST(OverallCode, FollowsQuotaMode) {
   quota.quota_mode = true;
   const Status over = with_code(Code::over_limit), ok = with_code(Code::ok);
   const Status quota_over = with_code(Code::over_limit, &quota), quota_ok = with_code(Code::ok, &quota);
-  EXPECT_EQ(overall_code(std::vector{ok, ok}), Code::ok);
-  EXPECT_EQ(overall_code(std::vector{ok, over}), Code::over_limit);
-  EXPECT_EQ(overall_code(std::vector{over, quota_ok}), Code::over_limit);
-  EXPECT_EQ(overall_code(std::vector{ok, quota_over}), Code::over_limit) << "all of the one quota";
-  EXPECT_EQ(overall_code(std::vector{quota_over, quota_ok}), Code::ok);
-  EXPECT_EQ(overall_code(std::vector{quota_over, quota_over}), Code::over_limit);
+  EXPECT_EQ(overall_code(std::vector{ok, ok}, false), Code::ok);
+  EXPECT_EQ(overall_code(std::vector{ok, over}, false), Code::over_limit);
+  EXPECT_EQ(overall_code(std::vector{over, quota_ok}, false), Code::over_limit);
+  EXPECT_EQ(overall_code(std::vector{ok, quota_over}, false), Code::over_limit) << "all of the one quota";
+  EXPECT_EQ(overall_code(std::vector{quota_over, quota_ok}, false), Code::ok);
+  EXPECT_EQ(overall_code(std::vector{quota_over, quota_over}, false), Code::over_limit);
 }
 
 TEST(DecidingStatus, IsTheLastThatRefusesElseTheFirstWithTheLeastRemaining) {
@@ -200,7 +200,7 @@ TEST(DecidingStatus, IsTheLastThatRefusesElseTheFirstWithTheLeastRemaining) {
   };
   const Status bare;
   const auto decided = [](const std::vector<Status>& statuses) {
-    const Status* deciding = deciding_status(statuses);
+    const Status* deciding = deciding_status(statuses, false);
     return deciding == nullptr ? -1 : static_cast<int>(deciding - statuses.data());
   };
   EXPECT_EQ(decided({bare, bare}), -1);
@@ -227,7 +227,7 @@ TEST(CountHits, SplitsHitsOfAWindowAsTheOriginalDoes) {
                                                  {10, 3, 30, 3, 0, 0}}) {
     const rules::Rule rule = rule_with({original(static_cast<std::uint32_t>(row.limit))});
     const Outcome outcome = row.after > row.limit ? Outcome::denied : Outcome::allowed;
-    const Status status = judged(rule, {{.outcome = outcome, .count_before = row.after - row.hits}});
+    const Status status = judged(rule, {{.outcome = outcome, .charged = true, .count_before = row.after - row.hits}});
     RuleCounters counters;
     count_hits(plan_of(rule, row.hits), status, 0.8F, counters);
     EXPECT_EQ(counters.over_limit.value(), row.over) << row.limit << " " << row.hits << " " << row.after;
@@ -244,7 +244,7 @@ TEST(CountHits, RoundsTheNearThresholdInSinglePrecision) {
     for (const std::uint64_t after : {near, near + 1}) {
       if (after == 0 || after > limit) continue;
       RuleCounters counters;
-      count_hits(plan_of(rule), judged(rule, {{.count_before = after - 1}}), 0.8F, counters);
+      count_hits(plan_of(rule), judged(rule, {{.charged = true, .count_before = after - 1}}), 0.8F, counters);
       EXPECT_EQ(counters.near_limit.value(), after > near ? 1u : 0u) << limit << " after " << after;
     }
   }
@@ -267,7 +267,7 @@ TEST(CountHits, NeverCallsARefusedHitNearWhereRefusedHitsAreNotCounted) {
   EXPECT_EQ(refused.over_limit.value(), 3u);
   EXPECT_EQ(refused.near_limit.value(), 0u);
   RuleCounters passed;
-  count_hits(plan_of(rule, 3), judged(rule, {{.remaining = 1}}), 0.8F, passed);
+  count_hits(plan_of(rule, 3), judged(rule, {{.charged = true, .remaining = 1}}), 0.8F, passed);
   EXPECT_EQ(passed.within_limit.value(), 3u);
   EXPECT_EQ(passed.near_limit.value(), 1u) << "9 of 10 are used, 8 is the threshold";
 }
@@ -306,7 +306,7 @@ TEST(CountHits, TakesTheLesserBurstOfTwoRatesForTheLimit) {
                                             .burst = 100,
                                             .peak = algorithm::PeakOptions{.amount = 10, .burst = 10}})});
   RuleCounters counters;
-  count_hits(plan_of(rule, 3), judged(rule, {{.remaining = 1}}), 0.8F, counters);
+  count_hits(plan_of(rule, 3), judged(rule, {{.charged = true, .remaining = 1}}), 0.8F, counters);
   EXPECT_EQ(counters.near_limit.value(), 1u) << "9 of 10 are used, 8 is the threshold";
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "penstock/base/check.h"
+#include "penstock/limiter/charges.h"
 #include "penstock/limiter/judgement.h"
 #include "penstock/limiter/plan.h"
 
@@ -21,28 +22,6 @@ namespace {
 using algorithm::Decision;
 using algorithm::Outcome;
 
-// The names of one charge's counter, should its store ask for them.
-class Names final : public store::CounterNames {
- public:
-  Names(const rules::RuleSet& rules, std::string_view domain, std::span<const rules::Entry> entries,
-        const rules::RuleLimit& limit, bool is_override)
-      : rules_{&rules}, domain_{domain}, entries_{entries}, limit_{&limit}, is_override_{is_override} {}
-
-  [[nodiscard]] std::array<std::uint8_t, 16> shared_identity() const override {
-    return rules_->shared_identity(domain_, entries_, *limit_, is_override_);
-  }
-  [[nodiscard]] bool append_original_key(Instant now, std::string& out) const override {
-    return rules_->append_original_key(domain_, entries_, *limit_, is_override_, now, out);
-  }
-
- private:
-  const rules::RuleSet* rules_;
-  std::string_view domain_;
-  std::span<const rules::Entry> entries_;
-  const rules::RuleLimit* limit_;
-  bool is_override_;
-};
-
 // One check of the batch: its stretch of plans and of decisions.
 struct Planned {
   std::size_t first_plan = 0;
@@ -50,13 +29,6 @@ struct Planned {
   std::size_t decision_count = 0;
   std::optional<Error> error;  // set: nothing of it is charged
 };
-
-// The limits of a list pass together or not at all. Those that count refused cost count what they refuse themselves.
-store::GroupMode mode_of(std::span<const rules::RuleLimit> limits) {
-  if (limits.size() == 1) return store::GroupMode::each;
-  const bool any = std::ranges::any_of(limits, [](const rules::RuleLimit& l) { return l.limit.counts_refused(); });
-  return any ? store::GroupMode::spare_others : store::GroupMode::all_or_nothing;
-}
 
 std::string_view describe(algorithm::Cause cause) {
   switch (cause) {
@@ -78,7 +50,7 @@ Error store_failed(algorithm::Cause cause) {
 
 class Limiter::Impl final : public store::LateDecisions {
  public:
-  Impl(store::Store& store, const LimiterOptions& options) : store_{store}, options_{options} {}
+  Impl(store::Store& store, const LimiterOptions& options) : store_{store}, options_{options}, charges_{options} {}
 
   void use_rules(std::shared_ptr<const rules::RuleSet> rules) {
     rules_ = std::move(rules);
@@ -92,8 +64,8 @@ class Limiter::Impl final : public store::LateDecisions {
     planned_.clear();
     for (const Check& check : checks) plan(check);
     gather(checks);
-    decisions_.assign(charges_.size(), Decision{});
-    store_.submit({.groups = groups_, .charges = charges_, .decisions = decisions_}, now, *this);
+    decisions_.assign(charges_.charges().size(), Decision{});
+    store_.submit({.groups = charges_.groups(), .charges = charges_.charges(), .decisions = decisions_}, now, *this);
     for (std::size_t i = 0; i < checks.size(); ++i) conclude(i, checks[i].ticket, now);
     next_request_ += checks.size();
   }
@@ -148,43 +120,31 @@ class Limiter::Impl final : public store::LateDecisions {
 
   // Turns all plans into charges and groups. Overrides are complete by now, so their addresses hold.
   void gather(std::span<const Check> checks) {
-    groups_.clear();
-    charges_.clear();
-    names_.clear();
     std::size_t count = 0;
     for (const Plan& plan : plans_.descriptors) count += plan.limits(plans_.overrides).size();
-    names_.reserve(count);
+    charges_.begin(count);
     for (std::size_t i = 0; i < checks.size(); ++i) {
       Planned& planned = planned_[i];
-      planned.first_decision = charges_.size();
-      if (!planned.error) gather_check(checks[i], planned, next_request_ + i);
-      planned.decision_count = charges_.size() - planned.first_decision;
+      planned.first_decision = charges_.charges().size();
+      if (planned.error) continue;
+      const std::span<Plan> plans = plans_of(i);
+      auto added = charges_.add(*rules_, checks[i], plans, plans_.overrides, next_request_ + i);
+      if (!added) {
+        planned.error = std::move(added.error());
+        continue;
+      }
+      planned.decision_count = charges_.charges().size() - planned.first_decision;
+      for (const Plan& plan : plans) {
+        if (plan.limits(plans_.overrides).empty() || plan.is_override() || plan.negative) continue;
+        statistics_.rules[plan.match.rule->index].total_hits.add(plan.hits);
+      }
     }
   }
 
-  void gather_check(const Check& check, const Planned& planned, std::uint64_t request) {
-    for (std::size_t d = 0; d < check.descriptors.size(); ++d) {
-      const Plan& plan = plans_.descriptors[planned.first_plan + d];
-      const std::span<const rules::RuleLimit> limits = plan.limits(plans_.overrides);
-      if (limits.empty()) continue;
-      groups_.push_back(
-          {.charge_count = static_cast<std::uint32_t>(limits.size()),
-           .verb = plan.negative ? algorithm::Verb::refund : algorithm::Verb::decide,
-           .mode = mode_of(limits),
-           .deadline = check.deadline,
-           .ticket = {.request = request,
-                      .first_decision = static_cast<std::uint32_t>(charges_.size() - planned.first_decision)}});
-      for (const rules::RuleLimit& limit : limits) {
-        const Names& names =
-            names_.emplace_back(*rules_, check.domain, check.descriptors[d].entries, limit, plan.is_override());
-        charges_.push_back({.counter = rules::counter_of(plan.match.counter, limit),
-                            .limit = &limit.limit,
-                            .cost = plan.hits,
-                            .names = &names,
-                            .accepts_wait = check.accepts_wait});
-      }
-      if (!plan.is_override() && !plan.negative) statistics_.rules[plan.match.rule->index].total_hits.add(plan.hits);
-    }
+  [[nodiscard]] std::span<Plan> plans_of(std::size_t check) {
+    const std::size_t first = planned_[check].first_plan;
+    const std::size_t end = check + 1 < planned_.size() ? planned_[check + 1].first_plan : plans_.descriptors.size();
+    return std::span{plans_.descriptors}.subspan(first, end - first);
   }
 
   void conclude(std::size_t index, std::uint64_t ticket, Instant now) {
@@ -195,8 +155,7 @@ class Limiter::Impl final : public store::LateDecisions {
     }
     const auto decisions =
         std::span<const Decision>{decisions_}.subspan(planned.first_decision, planned.decision_count);
-    const std::size_t end = index + 1 < planned_.size() ? planned_[index + 1].first_plan : plans_.descriptors.size();
-    const auto plans = std::span<const Plan>{plans_.descriptors}.subspan(planned.first_plan, end - planned.first_plan);
+    const std::span<const Plan> plans = plans_of(index);
     if (has_pending(decisions)) {
       wait(ticket, next_request_ + index, plans, decisions, now);
       return;
@@ -229,8 +188,8 @@ class Limiter::Impl final : public store::LateDecisions {
     bool unanswered = false;
     for (const Plan& plan : plans) {
       const std::span<const rules::RuleLimit> limits = plan.limits(overrides);
-      const Status& status = statuses_.emplace_back(judge(plan, limits, decisions.first(limits.size()), now));
-      decisions = decisions.subspan(limits.size());
+      const Status& status =
+          statuses_.emplace_back(judge(plan, limits, decisions.subspan(plan.first_decision, limits.size()), now));
       if (status.decision.outcome == Outcome::unanswered) {
         statistics_.unanswered_groups.add();
         unanswered = true;
@@ -239,7 +198,11 @@ class Limiter::Impl final : public store::LateDecisions {
         count_hits(plan, status, options_.near_limit_ratio, statistics_.rules[status.rule->index]);
       }
     }
-    const Code overall = overall_code(statuses_);
+    Code overall = overall_code(statuses_, options_.quota_mode);
+    if (overall == Code::over_limit && options_.shadow_mode) {
+      statistics_.global_shadow_mode.add();
+      overall = Code::ok;
+    }
     if (overall == Code::over_limit) {
       statistics_.over_limit_checks.add();
     } else if (unanswered) {
@@ -248,7 +211,7 @@ class Limiter::Impl final : public store::LateDecisions {
     }
     sink_->on_verdict(ticket, {.overall = overall,
                                .statuses = statuses_,
-                               .deciding = deciding_status(statuses_),
+                               .deciding = deciding_status(statuses_, options_.quota_mode),
                                .wait = overall_wait(overall, statuses_),
                                .error = nullptr});
   }
@@ -273,9 +236,7 @@ class Limiter::Impl final : public store::LateDecisions {
   // Of the batch at hand, kept for their room.
   Plans plans_;
   std::vector<Planned> planned_;
-  std::vector<store::Group> groups_;
-  std::vector<store::Charge> charges_;
-  std::vector<Names> names_;
+  Charges charges_;
   std::vector<Decision> decisions_;
   std::vector<Status> statuses_;
 };

@@ -18,6 +18,11 @@ struct LimiterOptions {
   float near_limit_ratio = 0.8F;  // share of a limit from which on a hit counts as near it
   // Whether callers may give hits back. False: a check that wants to is answered invalid_argument and charges nothing.
   bool allow_negative_hits = true;
+  // The three modes of envoyproxy/ratelimit for all rules (SHADOW_MODE, QUOTA_MODE and
+  // STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT there).
+  bool shadow_mode = false;   // no check as a whole is over its limit; statuses say what they say
+  bool quota_mode = false;    // every descriptor but an unlimited one is one of quota mode, matched or not
+  bool spare_others = false;  // where a limit of a check is over, only those that are over are charged
 };
 
 // A batch of checks in, a verdict for each out: matching, grouping, `replaces`, shadow and quota mode, statistics. Does

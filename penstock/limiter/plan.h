@@ -20,8 +20,10 @@ struct Plan {
   rules::Match match;
   std::uint64_t hits = 1;
   std::uint32_t override_index = kNoOverride;
+  std::uint32_t first_decision = 0;  // of its limits, among the decisions of its check
   bool negative = false;
   bool replaced = false;  // another limit of the same check names this one in `replaces`
+  bool joined = false;    // its limits are in one group with those of other descriptors
 
   [[nodiscard]] bool is_override() const noexcept { return override_index != kNoOverride; }
 

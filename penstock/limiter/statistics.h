@@ -33,15 +33,17 @@ struct Statistics {
   std::deque<RuleCounters> rules;  // by Rule::index
   metrics::Counter checks;
   metrics::Counter over_limit_checks;
+  metrics::Counter global_shadow_mode;  // checks that would have been over, but for LimiterOptions::shadow_mode
   metrics::Counter failed_checks;
   metrics::Counter unknown_domains;
   metrics::Counter unanswered_groups;
   metrics::Counter waiting_refused;  // beyond Limiter::kMaxWaiting
 };
 
-inline constexpr std::array<metrics::Named<Statistics>, 6> kStatistics{{
+inline constexpr std::array<metrics::Named<Statistics>, 7> kStatistics{{
     {"checks", &Statistics::checks},
     {"over_limit_checks", &Statistics::over_limit_checks},
+    {"global_shadow_mode", &Statistics::global_shadow_mode},
     {"failed_checks", &Statistics::failed_checks},
     {"unknown_domains", &Statistics::unknown_domains},
     {"unanswered_groups", &Statistics::unanswered_groups},

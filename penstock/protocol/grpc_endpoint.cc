@@ -69,8 +69,11 @@ std::optional<std::string_view> message_of(transport::Http2Server& connection, c
 
 }  // namespace
 
-GrpcEndpoint::GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox)
-    : outbox_{outbox}, streams_{health_, outbox, metrics_.streams_refused}, limiter_{limiter} {}
+GrpcEndpoint::GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox, ReplyOptions options)
+    : outbox_{outbox},
+      extender_{std::move(options)},
+      streams_{health_, outbox, metrics_.streams_refused},
+      limiter_{limiter} {}
 
 std::span<const std::string_view> GrpcEndpoint::streaming_paths() noexcept { return kStreaming; }
 
@@ -80,9 +83,9 @@ void GrpcEndpoint::serve(transport::Http2Server& connection, Instant now) {
   streams_.drop_resets(connection);
   for (const transport::Request& request : connection.requests()) {
     serve_one(connection, request, now);
-    if (batch_.full()) batch_.decide(limiter_, now, *this);
+    if (batch_.full()) decide(now);
   }
-  batch_.decide(limiter_, now, *this);
+  decide(now);
   served_ = nullptr;
 }
 
@@ -95,6 +98,11 @@ void GrpcEndpoint::set_serving(bool serving) {
   if (serving == health_.serving()) return;
   health_.set_serving(serving);
   streams_.tell_health();
+}
+
+void GrpcEndpoint::decide(Instant now) {
+  if (extender_.active()) extender_.note(batch_.checks());
+  batch_.decide(limiter_, now, *this);
 }
 
 void GrpcEndpoint::serve_one(transport::Http2Server& connection, const transport::Request& request, Instant now) {
@@ -160,6 +168,7 @@ void GrpcEndpoint::answer_health(transport::Http2Server& connection, const trans
 
 void GrpcEndpoint::on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) {
   const auto place = waiting_.take(ticket);
+  if (place.connection == nullptr || place.expired || verdict.error != nullptr) extender_.drop(ticket);
   if (place.connection == nullptr) return;
   if (place.expired) {
     respond_error(*place.connection, place.stream, ErrorCode::deadline_exceeded,
@@ -169,6 +178,7 @@ void GrpcEndpoint::on_verdict(std::uint64_t ticket, const limiter::Verdict& verd
   } else {
     begin_message(reply_);
     encode_response(verdict, reply_);
+    if (extender_.active()) append_extras(extender_.extend(ticket, verdict), reply_);
     end_message(reply_);
     respond_message(*place.connection, place.stream, reply_);
   }

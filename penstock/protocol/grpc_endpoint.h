@@ -14,6 +14,8 @@
 #include "penstock/protocol/grpc_streams.h"
 #include "penstock/protocol/health.h"
 #include "penstock/protocol/outbox.h"
+#include "penstock/protocol/reply_extras.h"
+#include "penstock/protocol/reply_options.h"
 #include "penstock/protocol/waiting_replies.h"
 #include "penstock/transport/http2_server.h"
 
@@ -37,7 +39,7 @@ class GrpcEndpoint final : private limiter::VerdictSink {
   // the limiter lets wait, so that its own bound is met first.
   static constexpr std::size_t kMaxWaiting = 2 * limiter::Limiter::kMaxWaiting;
 
-  GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox);
+  GrpcEndpoint(limiter::Limiter& limiter, Outbox& outbox, ReplyOptions options = {});
   ~GrpcEndpoint() = default;
   GrpcEndpoint(const GrpcEndpoint&) = delete;
   GrpcEndpoint& operator=(const GrpcEndpoint&) = delete;
@@ -66,12 +68,14 @@ class GrpcEndpoint final : private limiter::VerdictSink {
 
  private:
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
+  void decide(Instant now);
 
   void serve_one(transport::Http2Server& connection, const transport::Request& request, Instant now);
   void take_check(transport::Http2Server& connection, const transport::Request& request, Instant now);
   void answer_health(transport::Http2Server& connection, const transport::Request& request);
 
   Outbox& outbox_;
+  ReplyExtender extender_;
   EndpointMetrics metrics_;
   Health health_;
   GrpcStreams streams_;

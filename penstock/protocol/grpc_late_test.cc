@@ -123,5 +123,25 @@ TEST_F(GrpcLateTest, AStoreThatFailsIsUnavailable) {
   EXPECT_EQ(answer->status, "14") << answer->message;
 }
 
+TEST_F(GrpcLateTest, ALateReplyTellsTheRequestThatItAnswers) {
+  GrpcEndpoint endpoint{limiter_, outbox_, {.dynamic_metadata = true, .decider_header = true}};
+  GrpcPeers peers{endpoint};
+  post(peers, "a");
+  peers.client().reset(post(peers, "gone"), 8);
+  peers.exchange(kNow);
+  post(peers, "b");
+  store_.answer_all();
+  peers.exchange(kNow);
+  for (const char* user : {"a", "b"}) {
+    RateLimitResponse response;
+    const auto answer = peers.answer();
+    ASSERT_TRUE(answer && response.ParseFromString(answer->body));
+    const auto& metadata = response.dynamic_metadata().fields();
+    const auto& entries = metadata.at("descriptors").list_value().values(0).struct_value().fields().at("entries");
+    EXPECT_EQ(entries.list_value().values(0).string_value(), std::string{"user="} + user);
+    EXPECT_EQ(response.response_headers_to_add_size(), 1);
+  }
+}
+
 }  // namespace
 }  // namespace penstock::protocol

@@ -56,7 +56,8 @@ std::size_t bytes_of(std::span<const transport::Request> requests) {
 
 }  // namespace
 
-HttpEndpoint::HttpEndpoint(limiter::Limiter& limiter, Outbox& outbox) : outbox_{outbox}, limiter_{limiter} {}
+HttpEndpoint::HttpEndpoint(limiter::Limiter& limiter, Outbox& outbox, ReplyOptions options)
+    : outbox_{outbox}, extender_{std::move(options)}, limiter_{limiter} {}
 
 void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   served_ = &connection;
@@ -66,10 +67,15 @@ void HttpEndpoint::serve(transport::Http1Server& connection, Instant now) {
   texts_.reserve(bytes_of(connection.requests()));
   for (const transport::Request& request : connection.requests()) {
     serve_one(connection, request, now);
-    if (batch_.full()) batch_.decide(limiter_, now, *this);
+    if (batch_.full()) decide(now);
   }
-  batch_.decide(limiter_, now, *this);
+  decide(now);
   served_ = nullptr;
+}
+
+void HttpEndpoint::decide(Instant now) {
+  if (extender_.active()) extender_.note(batch_.checks());
+  batch_.decide(limiter_, now, *this);
 }
 
 void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport::Request& request, Instant now) {
@@ -106,8 +112,9 @@ void HttpEndpoint::serve_one(transport::Http1Server& connection, const transport
 
 void HttpEndpoint::on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) {
   const auto place = waiting_.take(ticket);
+  if (place.connection == nullptr || verdict.error != nullptr) extender_.drop(ticket);
   if (place.connection == nullptr) return;
-  send(*place.connection, place.stream, reply_of(verdict));
+  send(*place.connection, place.stream, reply_of(ticket, verdict));
   if (place.connection != served_) outbox_.flush(*place.connection);
 }
 
@@ -126,10 +133,10 @@ HttpEndpoint::Reply HttpEndpoint::bad_request(std::string error) {
   return {.status = 400, .content_type = kPlain, .body = "Bad Request\n", .error = std::move(error)};
 }
 
-HttpEndpoint::Reply HttpEndpoint::reply_of(const limiter::Verdict& verdict) {
+HttpEndpoint::Reply HttpEndpoint::reply_of(std::uint64_t ticket, const limiter::Verdict& verdict) {
   if (verdict.error != nullptr) return bad_request(verdict.error->message);
   Reply reply{.status = verdict.overall == limiter::Code::over_limit ? 429 : 200, .content_type = kJson};
-  encode_json(verdict, reply.body);
+  encode_json(verdict, extender_.active() ? extender_.extend(ticket, verdict) : ReplyExtras{}, reply.body);
   return reply;
 }
 

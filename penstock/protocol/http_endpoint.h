@@ -11,6 +11,8 @@
 #include "penstock/protocol/check_batch.h"
 #include "penstock/protocol/endpoint_metrics.h"
 #include "penstock/protocol/outbox.h"
+#include "penstock/protocol/reply_extras.h"
+#include "penstock/protocol/reply_options.h"
 #include "penstock/protocol/waiting_replies.h"
 #include "penstock/transport/http1_server.h"
 
@@ -32,7 +34,7 @@ class HttpEndpoint final : private limiter::VerdictSink {
   // Replies that may be outstanding; a further request is answered 400 without being charged.
   static constexpr std::size_t kMaxWaiting = 2 * limiter::Limiter::kMaxWaiting;
 
-  HttpEndpoint(limiter::Limiter& limiter, Outbox& outbox);
+  HttpEndpoint(limiter::Limiter& limiter, Outbox& outbox, ReplyOptions options = {});
   ~HttpEndpoint() = default;
   HttpEndpoint(const HttpEndpoint&) = delete;
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;
@@ -61,13 +63,15 @@ class HttpEndpoint final : private limiter::VerdictSink {
     std::string location;  // of a redirect; else empty
   };
   void on_verdict(std::uint64_t ticket, const limiter::Verdict& verdict) override;
+  void decide(Instant now);
 
   void serve_one(transport::Http1Server& connection, const transport::Request& request, Instant now);
   static void send(transport::Http1Server& connection, std::int32_t stream, const Reply& reply);
   [[nodiscard]] static Reply bad_request(std::string error);
-  [[nodiscard]] static Reply reply_of(const limiter::Verdict& verdict);
+  [[nodiscard]] Reply reply_of(std::uint64_t ticket, const limiter::Verdict& verdict);
 
   Outbox& outbox_;
+  ReplyExtender extender_;
   WaitingReplies<transport::Http1Server> waiting_{kMaxWaiting};
   CheckBatch batch_;
   EndpointMetrics metrics_;

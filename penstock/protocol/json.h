@@ -6,6 +6,7 @@
 #include "penstock/base/error.h"
 #include "penstock/limiter/verdict.h"
 #include "penstock/protocol/check_batch.h"
+#include "penstock/protocol/reply_extras.h"
 
 namespace penstock::protocol {
 
@@ -21,6 +22,6 @@ namespace penstock::protocol {
 [[nodiscard]] Result<void> decode_json(std::string_view text, std::string& texts, CheckBatch& batch);
 
 // Appends the verdict as a RateLimitResponse: camelCase, enums by name, zero values left out. Requires: no error in it.
-void encode_json(const limiter::Verdict& verdict, std::string& out);
+void encode_json(const limiter::Verdict& verdict, const ReplyExtras& extras, std::string& out);
 
 }  // namespace penstock::protocol

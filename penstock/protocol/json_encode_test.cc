@@ -10,7 +10,7 @@ const rules::RuleLimit kDay{
 
 std::string json_of(limiter::Code overall, std::span<const limiter::Status> statuses) {
   std::string out;
-  encode_json({.overall = overall, .statuses = statuses, .error = nullptr}, out);
+  encode_json({.overall = overall, .statuses = statuses, .error = nullptr}, {}, out);
   return out;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "penstock/rules/description.h"
+#include "penstock/rules/label.h"
 #include "penstock/rules/limit_maker.h"
 
 namespace penstock::rules {
@@ -16,7 +18,30 @@ void Builder::add(const FileDraft& file) {
     findings_.error(file.domain.mark, "no domain; accepted is a text that is not empty");
   }
   RuleSet::Domain& into = domain(file.domain);
-  for (const DescriptorDraft& draft : file.descriptors) descriptor(draft, into.name, into.top);
+  all_or_nothing(file.all_or_nothing, into);
+  for (const DescriptorDraft& draft : file.descriptors) {
+    descriptor(draft, {.domain = into.name, .path = into.name, .label = into.name}, into.top);
+  }
+}
+
+void Builder::all_or_nothing(const Stated<bool>& stated, RuleSet::Domain& domain) {
+  if (!stated.stated) return;
+  if (domain.all_or_nothing_place && domain.all_or_nothing != stated.value) {
+    findings_.error(stated.mark,
+                    fmt::format("'all_or_nothing' is {} for domain {}, and {} in {}; accepted is one of the "
+                                "two in all files of a domain",
+                                stated.value, in_quotes(domain.name), domain.all_or_nothing,
+                                to_string(*domain.all_or_nothing_place)));
+    return;
+  }
+  domain.all_or_nothing = stated.value;
+  domain.all_or_nothing_place = findings_.place(stated.mark);
+}
+
+std::unique_ptr<const Compiled> Builder::take() {
+  for (const std::unique_ptr<RuleSet::Domain>& each : compiled_->domains) each->top.finish();
+  lint_set(*compiled_, replaced_, findings_);
+  return std::move(compiled_);
 }
 
 RuleSet::Domain& Builder::domain(const Stated<std::string>& name) {
@@ -24,7 +49,8 @@ RuleSet::Domain& Builder::domain(const Stated<std::string>& name) {
   if (known != compiled_->by_name.end() && !name.value.empty()) {
     RuleSet::Domain& first = *known->second;
     if (options_.merge_domains) return first;
-    findings_.error(name.mark, fmt::format("domain {} again; it began in {}, and domains are not merged unless asked",
+    findings_.error(name.mark, fmt::format("domain {} again; it began in {}, and files of one domain are taken "
+                                           "together only with --merge-domains (MERGE_DOMAIN_CONFIG=true)",
                                            in_quotes(name.value),
                                            place_of(first.source, {.line = first.line, .column = first.column})));
   }
@@ -37,16 +63,20 @@ RuleSet::Domain& Builder::domain(const Stated<std::string>& name) {
   return added;
 }
 
-void Builder::descriptor(const DescriptorDraft& draft, const std::string& parent_path, Level& level) {
+void Builder::descriptor(const DescriptorDraft& draft, const Parent& parent, Level& level) {
   auto node = std::make_unique<Node>();
   node->text = draft.key.value;
   if (!draft.value.value.empty()) node->text += "_" + draft.value.value;
+  node->is_key_alone = draft.value.value.empty();
   node->share_threshold = draft.share_threshold.value;
   node->value_to_metric = draft.value_to_metric.value;
-  const std::string path = parent_path + "." + node->text;
-  node->rule = rule(draft, path);
+  const std::string path = fmt::format("{}.{}", parent.path, node->text);
+  const std::string label = fmt::format("{}.{}", parent.label, label_of(draft.key.value, draft.value.value));
+  node->rule = rule(draft, {.domain = parent.domain, .path = path, .label = label});
   check_flags(draft, *node);
-  for (const DescriptorDraft& child : draft.descriptors) descriptor(child, path, node->children);
+  for (const DescriptorDraft& child : draft.descriptors) {
+    descriptor(child, {.domain = parent.domain, .path = path, .label = label}, node->children);
+  }
 
   if (!draft.key.value.empty()) {
     insert(std::move(node), path, draft.key.mark, level);
@@ -69,25 +99,37 @@ void Builder::insert(std::unique_ptr<Node> node, const std::string& path, yaml::
   level.add(std::move(node));
 }
 
-const Rule* Builder::rule(const DescriptorDraft& draft, const std::string& path) {
-  if (draft.rate_limit && draft.rate_limits) {
+const Rule* Builder::rule(const DescriptorDraft& draft, const Parent& place) {
+  if (draft.rate_limit && draft.rate_limits && !draft.rate_limits_replace) {
     findings_.error(draft.rate_limits_mark, "'rate_limits' beside 'rate_limit'; accepted is one of the two");
   }
   if (!draft.rate_limit && !draft.rate_limits) return nullptr;
   auto rule = std::make_unique<Rule>();
   rule->index = static_cast<std::uint32_t>(compiled_->rules.size());
-  rule->path = path;
+  rule->domain = place.domain;
+  rule->path = place.path;
+  rule->label = place.label;
   rule->shadow_mode = draft.shadow_mode.value;
   rule->quota_mode = draft.quota_mode.value;
   rule->detailed_metric = draft.detailed_metric.value;
   rule->place = findings_.place(draft.key.mark);
-  if (draft.rate_limits) rule->limits = make_limits(*draft.rate_limits, findings_);
-  if (draft.rate_limit) single_limit(*draft.rate_limit, *rule);
+  rule->metadata = draft.metadata;
+  limits(draft, *rule);
+  for (const RuleLimit& limit : rule->limits) rule->limit_texts.push_back(describe_limit(limit));
   return compiled_->rules.emplace_back(std::move(rule)).get();
 }
 
+// A list under `metadata` replaces what limits, not what the rule is called by others.
+void Builder::limits(const DescriptorDraft& draft, Rule& rule) {
+  if (draft.rate_limit) names(*draft.rate_limit, rule);
+  if (draft.rate_limits) {
+    rule.limits = make_limits(*draft.rate_limits, findings_);
+  } else if (draft.rate_limit) {
+    single_limit(*draft.rate_limit, rule);
+  }
+}
+
 void Builder::single_limit(const LimitDraft& draft, Rule& rule) {
-  rule.name = draft.name.value;
   rule.unlimited = draft.unlimited.value;
   if (rule.unlimited) {
     check_unlimited(draft, findings_);
@@ -95,6 +137,10 @@ void Builder::single_limit(const LimitDraft& draft, Rule& rule) {
     const std::optional<RuleLimit> limit = make_limit(draft, findings_);
     if (limit) rule.limits.push_back(*limit);
   }
+}
+
+void Builder::names(const LimitDraft& draft, Rule& rule) {
+  rule.name = draft.name.value;
   for (const Stated<std::string>& name : draft.replaces) {
     if (name.value.empty() && !name.broken) {
       findings_.error(name.mark, "an item of 'replaces' without 'name'; accepted is the name of another limit");
@@ -103,6 +149,7 @@ void Builder::single_limit(const LimitDraft& draft, Rule& rule) {
                       fmt::format("{} replaces itself; accepted is the name of another limit", in_quotes(name.value)));
     }
     rule.replaces.push_back(name.value);
+    replaced_.push_back({.domain = rule.domain, .name = name.value, .place = findings_.place(name.mark)});
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "penstock/rules/draft.h"
 #include "penstock/rules/findings.h"
+#include "penstock/rules/lint.h"
 #include "penstock/rules/rule_set.h"
 #include "penstock/rules/tree.h"
 
@@ -20,19 +21,30 @@ class Builder {
   // Requires: findings.begin() was called for the file.
   void add(const FileDraft& file);
 
-  [[nodiscard]] std::unique_ptr<const Compiled> take() { return std::move(compiled_); }
+  // Once all files were added without an error; what is odd about them together goes to the findings.
+  [[nodiscard]] std::unique_ptr<const Compiled> take();
 
  private:
   RuleSet::Domain& domain(const Stated<std::string>& name);
-  void descriptor(const DescriptorDraft& draft, const std::string& parent_path, Level& level);
+  struct Parent {
+    const std::string& domain;
+    const std::string& path;
+    const std::string& label;
+  };
+
+  void all_or_nothing(const Stated<bool>& stated, RuleSet::Domain& domain);
+  void descriptor(const DescriptorDraft& draft, const Parent& parent, Level& level);
   void insert(std::unique_ptr<Node> node, const std::string& path, yaml::Mark mark, Level& level);
-  [[nodiscard]] const Rule* rule(const DescriptorDraft& draft, const std::string& path);
+  void limits(const DescriptorDraft& draft, Rule& rule);
+  [[nodiscard]] const Rule* rule(const DescriptorDraft& draft, const Parent& place);
   void single_limit(const LimitDraft& draft, Rule& rule);
+  void names(const LimitDraft& draft, Rule& rule);
   void check_flags(const DescriptorDraft& draft, const Node& node);
   [[nodiscard]] std::string place_of(std::uint32_t source, yaml::Mark mark) const;
 
   LoadOptions options_;
   Findings& findings_;
+  std::vector<ReplacedName> replaced_;
   std::unique_ptr<Compiled> compiled_ = std::make_unique<Compiled>();
 };
 

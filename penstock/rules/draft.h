@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "penstock/rules/metadata.h"
 #include "penstock/yaml/node.h"
 
 // A rule file as it was written: fields have their types, nothing is compiled yet.
@@ -47,16 +49,19 @@ struct DescriptorDraft {
   std::optional<LimitDraft> rate_limit;
   std::optional<std::vector<LimitDraft>> rate_limits;
   yaml::Mark rate_limits_mark;
+  bool rate_limits_replace = false;  // they stand under `metadata`, in place of a `rate_limit`
   Stated<bool> shadow_mode;
   Stated<bool> quota_mode;
   Stated<bool> detailed_metric;
   Stated<bool> value_to_metric;
   Stated<bool> share_threshold;
+  std::shared_ptr<const Metadata> metadata;
   std::vector<DescriptorDraft> descriptors;
 };
 
 struct FileDraft {
   Stated<std::string> domain;
+  Stated<bool> all_or_nothing;
   std::vector<DescriptorDraft> descriptors;
 };
 

@@ -11,8 +11,8 @@
 namespace penstock::rules {
 namespace {
 
-constexpr std::array kObjects{Object::file,      Object::descriptor, Object::rate_limit,
-                              Object::list_item, Object::peak,       Object::replaced};
+constexpr std::array kObjects{Object::file, Object::descriptor, Object::rate_limit, Object::list_item,
+                              Object::peak, Object::replaced,   Object::additions};
 
 constexpr unsigned in(Object object) { return 1U << static_cast<unsigned>(object); }
 
@@ -20,6 +20,8 @@ constexpr unsigned kFile = in(Object::file);
 constexpr unsigned kDescriptor = in(Object::descriptor);
 constexpr unsigned kSingle = in(Object::rate_limit);
 constexpr unsigned kAnyLimit = in(Object::rate_limit) | in(Object::list_item);
+constexpr unsigned kAdditions = in(Object::additions);
+constexpr unsigned kOurLimit = kAnyLimit | kAdditions;
 constexpr unsigned kAnyRate = kAnyLimit | in(Object::peak);
 
 struct FieldInfo {
@@ -34,7 +36,7 @@ constexpr std::array<FieldInfo, kFieldCount> kFields{{
     {"key", kDescriptor},
     {"value", kDescriptor},
     {"rate_limit", kDescriptor},
-    {"rate_limits", kDescriptor, true},
+    {"rate_limits", kDescriptor | kAdditions, true},
     {"descriptors", kFile | kDescriptor},
     {"shadow_mode", kDescriptor},
     {"quota_mode", kDescriptor},
@@ -47,13 +49,14 @@ constexpr std::array<FieldInfo, kFieldCount> kFields{{
     {"unlimited", kSingle},
     {"name", kSingle | in(Object::replaced)},
     {"replaces", kSingle},
-    {"algorithm", kAnyLimit, true},
-    {"unit_multiplier", kAnyRate, true},
-    {"burst", kAnyRate, true},
-    {"peak", kAnyLimit, true},
-    {"max_wait", kAnyLimit, true},
-    {"window_offset", kAnyLimit, true},
-    {"count_refused", kAnyLimit, true},
+    {"algorithm", kOurLimit, true},
+    {"unit_multiplier", kAnyRate | kAdditions, true},
+    {"burst", kAnyRate | kAdditions, true},
+    {"peak", kOurLimit, true},
+    {"max_wait", kOurLimit, true},
+    {"window_offset", kOurLimit, true},
+    {"count_refused", kOurLimit, true},
+    {"all_or_nothing", kFile, true},
 }};
 
 const FieldInfo& info(Field field) { return kFields[static_cast<std::size_t>(field)]; }
@@ -76,6 +79,7 @@ std::string_view describe(Object object) noexcept {
     case Object::list_item: return "an item of rate_limits";
     case Object::replaced: return "an item of replaces";
     case Object::peak: return "peak";
+    case Object::additions: return "'penstock' of metadata";
   }
   return "";
 }

@@ -9,7 +9,7 @@
 namespace penstock::rules {
 
 // The mappings that a rule file is made of.
-enum class Object : std::uint8_t { file, descriptor, rate_limit, list_item, replaced, peak };
+enum class Object : std::uint8_t { file, descriptor, rate_limit, list_item, replaced, peak, additions };
 
 // "a descriptor", for messages.
 [[nodiscard]] std::string_view describe(Object object) noexcept;
@@ -39,9 +39,10 @@ enum class Field : std::uint8_t {
   max_wait,
   window_offset,
   count_refused,
+  all_or_nothing,
 };
 
-inline constexpr std::size_t kFieldCount = 24;
+inline constexpr std::size_t kFieldCount = 25;
 
 [[nodiscard]] std::string_view to_string(Field field) noexcept;
 [[nodiscard]] std::optional<Field> field_named(std::string_view text) noexcept;

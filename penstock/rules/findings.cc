@@ -49,6 +49,12 @@ void Findings::error(Error error) {
   if (!full()) insert(errors_, std::move(error));
 }
 
+void Findings::warning(Place place, std::string message) {
+  if (warnings_.list.size() >= kMaxKept) return;
+  warnings_.list.push_back(
+      {.code = ErrorCode::invalid_argument, .message = std::move(message), .place = std::move(place)});
+}
+
 void Findings::keep(Kept& kept, yaml::Mark mark, std::string message) {
   if (kept.list.size() >= kMaxKept) return;
   insert(kept, {.code = ErrorCode::invalid_argument, .message = std::move(message), .place = place(mark)});

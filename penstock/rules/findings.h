@@ -29,6 +29,7 @@ class Findings {
   void error(yaml::Mark mark, std::string message) { keep(errors_, mark, std::move(message)); }
   void warning(yaml::Mark mark, std::string message) { keep(warnings_, mark, std::move(message)); }
   void error(Error error);
+  void warning(Place place, std::string message);  // not in order: what concerns several sources comes last
 
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
   [[nodiscard]] Place place(yaml::Mark mark) const {

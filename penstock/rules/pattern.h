@@ -18,6 +18,11 @@ class Pattern {
 
   [[nodiscard]] bool matches(std::string_view key, std::string_view value) const noexcept;
 
+  // The literal pieces: before the first star, between stars (none empty), and behind the last.
+  [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
+  [[nodiscard]] const std::vector<std::string>& middle() const noexcept { return middle_; }
+  [[nodiscard]] const std::string& suffix() const noexcept { return suffix_; }
+
  private:
   std::string prefix_;
   std::vector<std::string> middle_;  // none empty

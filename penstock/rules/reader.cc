@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "penstock/algorithm/limit.h"
+#include "penstock/rules/field_reader.h"
 #include "penstock/rules/fields.h"
+#include "penstock/rules/metadata_reader.h"
 #include "penstock/rules/rule.h"
 #include "penstock/rules/values.h"
 #include "penstock/yaml/scalar.h"
@@ -30,38 +32,39 @@ void break_missing(RateDraft& draft) {
   if (!draft.requests_per_unit.stated) draft.requests_per_unit.broken = true;
 }
 
+// What `metadata` has for us: fields of the descriptor's limit, or limits in place of it.
+struct Additions {
+  yaml::Mark mark;
+  LimitDraft limit;
+  bool any_of_limit = false;
+  std::optional<std::vector<LimitDraft>> rate_limits;
+  yaml::Mark rate_limits_mark;
+};
+
+template <class T>
+void take_stated(Stated<T>& field, const Stated<T>& ours) {
+  if (ours.stated || ours.broken) field = ours;
+}
+
 class Reader {
  public:
-  explicit Reader(Findings& findings) : findings_{findings} {}
+  explicit Reader(Findings& findings) : findings_{findings}, fields_{findings} {}
 
   void file(const Node& root, FileDraft& draft);
 
  private:
-  struct Name {
-    std::optional<Field> field{};  // none: unknown, or ignored here
-    bool refused = false;
-  };
-
-  // Calls `use(field, value)` for each field that belongs to the object. Of a field that is given twice only the last
-  // one counts, but for `rate_limit`, whose parts add up as in envoyproxy/ratelimit. False if a name was refused: then
-  // that a field is missing need not be said as well.
-  template <class Use>
-  bool each_field(const Node& mapping, Object object, Use use);
-  [[nodiscard]] Name name_of(const Node& key, const Node& value, Object object);
-  void given_twice(const Node& key, int winner_line, Field field);
-  void unknown_field(const Node& key, Object object);
-  bool misplaced_field(const Node& key, const Node& value, Field field, Object object);
-  void ignored(const Node& node);
-
   void descriptors(const Node& list, std::vector<DescriptorDraft>& drafts);
   void descriptor(const Node& mapping, DescriptorDraft& draft);
   void rate_limit(const Node& value, std::optional<LimitDraft>& draft);
   void rate_limits(const Node& value, std::optional<std::vector<LimitDraft>>& drafts);
   void limit(const Node& mapping, Object object, LimitDraft& draft);
+  void limit_field(Field field, const Node& value, LimitDraft& draft);
   void rate_field(Field field, const Node& value, RateDraft& draft);
   void peak(const Node& value, std::optional<RateDraft>& draft);
   void replaces(const Node& list, std::vector<Stated<std::string>>& names);
-  void metadata(const Node& value);
+  void metadata(const Node& value, DescriptorDraft& draft, std::optional<Additions>& additions);
+  void additions(const Node& value, std::optional<Additions>& additions);
+  void apply(const Additions& additions, DescriptorDraft& draft);
 
   template <class Use>
   void each_mapping(const Node& list, Field field, Use use);
@@ -70,103 +73,8 @@ class Reader {
   [[nodiscard]] Stated<bool> boolean(const Node& value, Field field) { return read_boolean(value, field, findings_); }
 
   Findings& findings_;
+  FieldReader fields_;
 };
-
-template <class Use>
-bool Reader::each_field(const Node& mapping, Object object, Use use) {
-  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::array<std::size_t, kFieldCount> last;
-  last.fill(kNone);
-  for (std::size_t i = 0; i < mapping.pairs.size(); ++i) {
-    const Node& key = *mapping.pairs[i].key;
-    const std::optional<Field> field = key.kind == Kind::scalar ? field_named(key.text) : std::nullopt;
-    if (field) last[static_cast<std::size_t>(*field)] = i;
-  }
-  bool all_accepted = true;
-  for (std::size_t i = 0; i < mapping.pairs.size(); ++i) {
-    const yaml::Pair& pair = mapping.pairs[i];
-    const Name name = name_of(*pair.key, *pair.value, object);
-    all_accepted = all_accepted && !name.refused;
-    const std::optional<Field> field = name.field;
-    if (!field) continue;
-    const std::size_t winner = last[static_cast<std::size_t>(*field)];
-    if (winner == i || *field == Field::rate_limit) use(*field, *pair.value);
-    if (winner != i && !pair.merged) given_twice(*pair.key, mapping.pairs[winner].key->mark.line, *field);
-  }
-  return all_accepted;
-}
-
-void Reader::given_twice(const Node& key, int winner_line, Field field) {
-  const std::string_view effect =
-      field == Field::rate_limit ? "adds to it, and counts where both say the same" : "counts";
-  findings_.warning(key.mark, fmt::format("'{}' is given twice; the later one, in line {}, {}", to_string(field),
-                                          winner_line, effect));
-}
-
-Reader::Name Reader::name_of(const Node& key, const Node& value, Object object) {
-  if (key.kind != Kind::scalar || yaml::resolve(key).type != Type::text) {
-    findings_.error(key.mark, fmt::format("the name of a field is {}; accepted in {}: {}", show(key), describe(object),
-                                          fields_of(object)));
-    return {.refused = true};
-  }
-  const std::optional<Field> field = field_named(key.text);
-  if (!field) {
-    unknown_field(key, object);
-    return {.refused = true};
-  }
-  if (belongs(*field, object)) return {.field = field};
-  return {.refused = !misplaced_field(key, value, *field, object)};
-}
-
-void Reader::unknown_field(const Node& key, Object object) {
-  if (findings_.full()) return;
-  const std::optional<std::string_view> meant = nearest_field(key.text, object);
-  const std::string hint = meant ? fmt::format("; did you mean '{}'?", *meant) : ";";
-  findings_.error(key.mark, fmt::format("unknown field {} in {}{} accepted: {}", in_quotes(key.text), describe(object),
-                                        hint, fields_of(object)));
-}
-
-// A known field of the original in a wrong place loads there and does nothing; so it does here, but not in what the
-// original does not load anyway.
-bool Reader::misplaced_field(const Node& key, const Node& value, Field field, Object object) {
-  const std::string message =
-      fmt::format("'{}' has no place in {}; it belongs in {}", to_string(field), describe(object), homes_of(field));
-  if (is_ours(field) || object == Object::list_item || object == Object::peak) {
-    findings_.error(key.mark, message);
-    return false;
-  }
-  findings_.warning(key.mark, message + ", and is ignored here");
-  if (field != Field::metadata) ignored(value);
-  return true;
-}
-
-// What the original checks even where it ignores the result: names of fields, no fractions, lists of mappings only.
-void Reader::ignored(const Node& node) {
-  if (node.kind == Kind::scalar) {
-    if (yaml::resolve(node).type == Type::other_number) {
-      findings_.error(node.mark,
-                      fmt::format("{}; accepted is a text, an integer or a boolean (quotes make a text)", show(node)));
-    }
-    return;
-  }
-  for (const Node* item : node.items) {
-    if (item->kind == Kind::mapping) {
-      ignored(*item);
-    } else {
-      findings_.error(item->mark, fmt::format("{} in a list; accepted are mappings", show(*item)));
-    }
-  }
-  for (const yaml::Pair& pair : node.pairs) {
-    const Node& key = *pair.key;
-    const bool is_name = key.kind == Kind::scalar && yaml::resolve(key).type == Type::text;
-    const std::optional<Field> field = is_name ? field_named(key.text) : std::nullopt;
-    if (!field || is_ours(*field)) {
-      findings_.error(key.mark, fmt::format("unknown field {} in what is ignored", show(key)));
-    } else if (*field != Field::metadata) {
-      ignored(*pair.value);
-    }
-  }
-}
 
 void Reader::file(const Node& root, FileDraft& draft) {
   draft.domain.mark = root.mark;
@@ -177,9 +85,10 @@ void Reader::file(const Node& root, FileDraft& draft) {
                     fmt::format("the file is {}; accepted is a mapping with {}", show(root), fields_of(Object::file)));
     return;
   }
-  const bool all_accepted = each_field(root, Object::file, [&](Field field, const Node& value) {
+  const bool all_accepted = fields_.each(root, Object::file, [&](Field field, const Node& value) {
     if (field == Field::domain) draft.domain = text(value, field);
     if (field == Field::descriptors) descriptors(value, draft.descriptors);
+    if (field == Field::all_or_nothing) draft.all_or_nothing = boolean(value, field);
   });
   if (!all_accepted && !draft.domain.stated) draft.domain.broken = true;
 }
@@ -192,7 +101,8 @@ void Reader::descriptors(const Node& list, std::vector<DescriptorDraft>& drafts)
 void Reader::descriptor(const Node& mapping, DescriptorDraft& draft) {
   draft.mark = mapping.mark;
   draft.key.mark = mapping.mark;
-  const bool all_accepted = each_field(mapping, Object::descriptor, [&](Field field, const Node& value) {
+  std::optional<Additions> ours;
+  const bool all_accepted = fields_.each(mapping, Object::descriptor, [&](Field field, const Node& value) {
     switch (field) {
       case Field::key: draft.key = text(value, field); break;
       case Field::value:
@@ -209,12 +119,13 @@ void Reader::descriptor(const Node& mapping, DescriptorDraft& draft) {
       case Field::detailed_metric: draft.detailed_metric = boolean(value, field); break;
       case Field::value_to_metric: draft.value_to_metric = boolean(value, field); break;
       case Field::share_threshold: draft.share_threshold = boolean(value, field); break;
-      case Field::metadata: metadata(value); break;
+      case Field::metadata: metadata(value, draft, ours); break;
       case Field::descriptors: descriptors(value, draft.descriptors); break;
       default: break;
     }
   });
   if (!all_accepted && !draft.key.stated) draft.key.broken = true;
+  if (ours) apply(*ours, draft);
 }
 
 void Reader::rate_limit(const Node& value, std::optional<LimitDraft>& draft) {
@@ -250,22 +161,25 @@ void Reader::rate_limits(const Node& value, std::optional<std::vector<LimitDraft
 }
 
 void Reader::limit(const Node& mapping, Object object, LimitDraft& draft) {
-  const bool all_accepted = each_field(mapping, object, [&](Field field, const Node& value) {
-    switch (field) {
-      case Field::unlimited: draft.unlimited = boolean(value, field); break;
-      case Field::name: draft.name = text(value, field); break;
-      case Field::replaces: replaces(value, draft.replaces); break;
-      case Field::algorithm: draft.algorithm = text(value, field); break;
-      case Field::peak: peak(value, draft.peak); break;
-      case Field::max_wait: draft.max_wait = read_word(value, field, findings_); break;
-      case Field::window_offset: draft.window_offset = read_word(value, field, findings_); break;
-      case Field::count_refused: draft.count_refused = boolean(value, field); break;
-      default: rate_field(field, value, draft.rate); break;
-    }
-  });
+  const bool all_accepted =
+      fields_.each(mapping, object, [&](Field field, const Node& value) { limit_field(field, value, draft); });
   if (all_accepted) return;
   break_missing(draft.rate);
   if (!draft.algorithm.stated) draft.algorithm.broken = true;
+}
+
+void Reader::limit_field(Field field, const Node& value, LimitDraft& draft) {
+  switch (field) {
+    case Field::unlimited: draft.unlimited = boolean(value, field); break;
+    case Field::name: draft.name = text(value, field); break;
+    case Field::replaces: replaces(value, draft.replaces); break;
+    case Field::algorithm: draft.algorithm = text(value, field); break;
+    case Field::peak: peak(value, draft.peak); break;
+    case Field::max_wait: draft.max_wait = read_word(value, field, findings_); break;
+    case Field::window_offset: draft.window_offset = read_word(value, field, findings_); break;
+    case Field::count_refused: draft.count_refused = boolean(value, field); break;
+    default: rate_field(field, value, draft.rate); break;
+  }
 }
 
 void Reader::rate_field(Field field, const Node& value, RateDraft& draft) {
@@ -294,7 +208,7 @@ void Reader::peak(const Node& value, std::optional<RateDraft>& draft) {
     return;
   }
   const bool all_accepted =
-      each_field(value, Object::peak, [&](Field field, const Node& inner) { rate_field(field, inner, *draft); });
+      fields_.each(value, Object::peak, [&](Field field, const Node& inner) { rate_field(field, inner, *draft); });
   if (!all_accepted) break_missing(*draft);
 }
 
@@ -304,15 +218,64 @@ void Reader::replaces(const Node& list, std::vector<Stated<std::string>>& names)
     Stated<std::string>& name = names.emplace_back();
     name.mark = item.mark;
     const bool all_accepted =
-        each_field(item, Object::replaced, [&](Field field, const Node& value) { name = text(value, field); });
+        fields_.each(item, Object::replaced, [&](Field field, const Node& value) { name = text(value, field); });
     if (!all_accepted && !name.stated) name.broken = true;
   });
 }
 
-// Its content goes to callers that understand it; here it only has to be a mapping.
-void Reader::metadata(const Node& value) {
-  if (value.kind == Kind::mapping || is_null(value)) return;
-  findings_.error(value.mark, fmt::format("'metadata' is {}; accepted is a mapping", show(value)));
+void Reader::metadata(const Node& value, DescriptorDraft& draft, std::optional<Additions>& ours) {
+  draft.metadata = nullptr;
+  ours.reset();
+  if (is_null(value)) return;
+  if (value.kind != Kind::mapping) {
+    findings_.error(value.mark, fmt::format("'metadata' is {}; accepted is a mapping", show(value)));
+    return;
+  }
+  draft.metadata = read_metadata(value, findings_);
+  if (const Node* node = find_additions(value)) additions(*node, ours);
+}
+
+void Reader::additions(const Node& value, std::optional<Additions>& ours) {
+  if (is_null(value)) return;
+  if (value.kind != Kind::mapping) {
+    findings_.error(value.mark, fmt::format("{} is {}; accepted is a mapping with {}", describe(Object::additions),
+                                            show(value), fields_of(Object::additions)));
+    return;
+  }
+  ours.emplace().mark = value.mark;
+  fields_.each(value, Object::additions, [&](Field field, const Node& inner) {
+    if (field == Field::rate_limits) {
+      ours->rate_limits_mark = inner.mark;
+      rate_limits(inner, ours->rate_limits);
+      return;
+    }
+    ours->any_of_limit = true;
+    limit_field(field, inner, ours->limit);
+  });
+}
+
+void Reader::apply(const Additions& ours, DescriptorDraft& draft) {
+  if (ours.rate_limits) {
+    draft.rate_limits = ours.rate_limits;
+    draft.rate_limits_mark = ours.rate_limits_mark;
+    draft.rate_limits_replace = true;
+  }
+  if (!ours.any_of_limit) return;
+  if (!draft.rate_limit || draft.rate_limits) {
+    findings_.error(ours.mark,
+                    fmt::format("{} has fields of a limit, but the descriptor has {}; accepted are they "
+                                "beside a 'rate_limit'",
+                                describe(Object::additions), draft.rate_limits ? "'rate_limits'" : "no 'rate_limit'"));
+    return;
+  }
+  LimitDraft& limit = *draft.rate_limit;
+  take_stated(limit.rate.unit_multiplier, ours.limit.rate.unit_multiplier);
+  take_stated(limit.rate.burst, ours.limit.rate.burst);
+  take_stated(limit.algorithm, ours.limit.algorithm);
+  if (ours.limit.peak) limit.peak = ours.limit.peak;
+  take_stated(limit.max_wait, ours.limit.max_wait);
+  take_stated(limit.window_offset, ours.limit.window_offset);
+  take_stated(limit.count_refused, ours.limit.count_refused);
 }
 
 template <class Use>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "penstock/algorithm/limit.h"
 #include "penstock/base/error.h"
+#include "penstock/rules/metadata.h"
 
 namespace penstock::rules {
 
@@ -53,14 +55,22 @@ struct Rule {
   static constexpr std::size_t kMaxLimits = 16;
 
   std::uint32_t index = 0;  // dense from 0 in its RuleSet: where per-rule statistics are kept
-  std::string path;         // "domain.key_value.key2", the base of its statistics names
-  std::string name;         // what callers are told, and `replaces` refers to; may be empty
+  std::string domain;
+  std::string path;  // "domain.key_value.key2", the base of its statistics names
+  std::string name;  // what callers are told, and `replaces` refers to; may be empty
   std::vector<std::string> replaces;
   std::vector<RuleLimit> limits;  // one group; empty only if `unlimited`
   bool unlimited = false;
   bool shadow_mode = false;
   bool quota_mode = false;
   bool detailed_metric = false;
+  // A map that callers are given when the rule lets them pass; without `penstock`, which is read and kept back. Null:
+  // none.
+  std::shared_ptr<const Metadata> metadata;
+  // The rule and its limits for callers who ask which decided. The label is the path with each value hashed,
+  // "domain.key_8f14e45f.key2" (see label.h); the texts are those of `describe_limit`, by limit.
+  std::string label;
+  std::vector<std::string> limit_texts;
   Place place;  // of the node's `key`
 };
 

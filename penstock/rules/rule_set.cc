@@ -96,6 +96,8 @@ const RuleSet::Domain* RuleSet::domain(std::string_view name) const noexcept {
   return found == compiled_->by_name.end() ? nullptr : found->second;
 }
 
+bool RuleSet::is_all_or_nothing(const Domain& domain) const noexcept { return domain.all_or_nothing; }
+
 Match RuleSet::match(const Domain& domain, std::span<const Entry> entries, HashKey key) const noexcept {
   Match match{.rule = nullptr, .counter = SipHasher128{key}};
   feed_domain(match.counter, domain.name);

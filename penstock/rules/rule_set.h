@@ -63,6 +63,9 @@ class RuleSet {
   // Null for an unknown domain.
   [[nodiscard]] const Domain* domain(std::string_view name) const noexcept;
 
+  // Whether the domain says `all_or_nothing`: a check's limits that do not count refused hits are charged all or none.
+  [[nodiscard]] bool is_all_or_nothing(const Domain& domain) const noexcept;
+
   [[nodiscard]] Match match(const Domain& domain, std::span<const Entry> entries, HashKey key) const noexcept;
 
   // The hasher for entries as they are, without looking at rules: what an override is counted under.
@@ -85,6 +88,9 @@ class RuleSet {
   [[nodiscard]] std::span<const std::unique_ptr<const Rule>> rules() const noexcept;
   [[nodiscard]] std::vector<std::string_view> domain_names() const;
 
+  // What it is made of; only this room knows the type.
+  [[nodiscard]] const Compiled& compiled() const noexcept { return *compiled_; }
+
  private:
   std::unique_ptr<const Compiled> compiled_;
 };
@@ -96,8 +102,9 @@ struct Loaded {
   std::vector<Error> warnings;
 };
 
-// Reads all sources as one configuration. Errors: every mistake of every source in file order, each with its place, the
-// wrong value, and what would be accepted; an unknown field also names the nearest known one.
+// Reads all sources as one configuration, in the order of their names. Errors: every mistake of every source in file
+// order, each with its place, the wrong value, and what would be accepted; an unknown field also names the nearest
+// known one.
 [[nodiscard]] ResultOrAll<Loaded> load(std::span<const Source> sources, const LoadOptions& options);
 
 }  // namespace penstock::rules

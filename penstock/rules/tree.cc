@@ -29,9 +29,7 @@ Found Level::find(const Entry& entry) const noexcept {
   hash.bytes("_");
   hash.bytes(entry.value);
   if (const Node* node = probe(hash.finish(), entry.key, entry.value, true)) return {.node = node, .by = By::exact};
-  for (const Wildcard& wildcard : wildcards_) {
-    if (wildcard.pattern.matches(entry.key, entry.value)) return {.node = wildcard.node, .by = By::pattern};
-  }
+  if (const Node* node = find_pattern(entry)) return {.node = node, .by = By::pattern};
   if (const Node* node = probe(key_hash, entry.key, {}, false)) return {.node = node, .by = By::key_alone};
   return {};
 }
@@ -55,8 +53,31 @@ Node& Level::add(std::unique_ptr<Node> node) {
   if ((nodes_.size() + 1) * 2 > slots_.size()) grow();
   Node& added = *nodes_.emplace_back(std::move(node));
   place({.hash = hash_of(added.text), .node = &added});
-  if (added.has_star()) wildcards_.push_back({.pattern = Pattern{added.text}, .node = &added});
+  if (added.has_star()) wildcards_.push_back(&added);
   return added;
+}
+
+void Level::finish() {
+  for (const std::unique_ptr<Node>& node : nodes_) node->children.finish();
+  patterns_.reserve(wildcards_.size());
+  for (const Node* node : wildcards_) patterns_.emplace_back(node->text);
+  if (patterns_.size() > kPlainPatterns) index_.emplace(std::exchange(patterns_, {}));
+}
+
+const Node* Level::first_pattern_for(std::string_view text) const noexcept {
+  const std::size_t joint = text.find('_');
+  if (joint == std::string_view::npos) return nullptr;  // no entry has such a text
+  return find_pattern({.key = text.substr(0, joint), .value = text.substr(joint + 1)});
+}
+
+const Node* Level::find_pattern(const Entry& entry) const noexcept {
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    if (patterns_[i].matches(entry.key, entry.value)) return wildcards_[i];
+  }
+  if (!index_) return nullptr;
+  std::size_t compared = 0;
+  const std::optional<std::size_t> found = index_->find(entry.key, entry.value, compared);
+  return found ? wildcards_[*found] : nullptr;
 }
 
 void Level::place(Slot slot) noexcept {

@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "penstock/base/error.h"
 #include "penstock/rules/pattern.h"
+#include "penstock/rules/pattern_index.h"
 #include "penstock/rules/rule.h"
 #include "penstock/rules/rule_set.h"
 
@@ -25,10 +29,13 @@ struct Found {
   By by = By::nothing;
 };
 
-// The nodes below one node. Cost of `find`: one pass over the entry for the hash, then at most two probes and the
-// patterns; no allocation.
+// The nodes below one node. Cost of `find`: one pass over the entry for the hash, at most two probes, and the patterns:
+// one by one up to kPlainPatterns, by PatternIndex beyond; no allocation. The hash has no secret: who could make texts
+// collide in it would have to write the rules.
 class Level {
  public:
+  static constexpr std::size_t kPlainPatterns = 8;
+
   [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
 
   // First the node whose text is "key_value", then the patterns in order, then the node whose text is "key".
@@ -36,17 +43,21 @@ class Level {
 
   [[nodiscard]] const Node* find_text(std::string_view text) const noexcept;
 
-  // Requires: no node with the same text is here.
+  // The first node whose pattern matches the text, which is "key_value". Requires: finished.
+  [[nodiscard]] const Node* first_pattern_for(std::string_view text) const noexcept;
+
+  // Requires: no node with the same text is here, and `finish` was not called.
   Node& add(std::unique_ptr<Node> node);
+
+  // Makes the level and all below it fit for `find`.
+  void finish();
+
+  [[nodiscard]] std::span<const std::unique_ptr<Node>> nodes() const noexcept { return nodes_; }
 
  private:
   struct Slot {
     std::uint64_t hash = 0;
     const Node* node = nullptr;
-  };
-  struct Wildcard {
-    Pattern pattern;
-    const Node* node;
   };
 
   [[nodiscard]] const Node* probe(std::uint64_t hash, std::string_view key, std::string_view value,
@@ -55,13 +66,18 @@ class Level {
   void grow();
 
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<Wildcard> wildcards_;
-  std::vector<Slot> slots_;  // open addressing, linear; a power of two, at most half full
+  [[nodiscard]] const Node* find_pattern(const Entry& entry) const noexcept;
+
+  std::vector<const Node*> wildcards_;  // in the order of the file
+  std::vector<Pattern> patterns_;       // theirs, while they are few
+  std::optional<PatternIndex> index_;   // theirs, where they are many
+  std::vector<Slot> slots_;             // open addressing, linear; a power of two, at most half full
 };
 
 struct Node {
   std::string text;            // "key", or "key_value"
   const Rule* rule = nullptr;  // null: this node limits nothing
+  bool is_key_alone = false;   // the file gives it no value
   bool share_threshold = false;
   bool value_to_metric = false;
   std::uint32_t source = 0;  // index of the source that it stands in, and where
@@ -83,7 +99,9 @@ class RuleSet::Domain {
  public:
   std::string name;
   Level top;
-  std::uint32_t source = 0;  // of its first mention
+  bool all_or_nothing = false;
+  std::optional<Place> all_or_nothing_place;  // where it is said
+  std::uint32_t source = 0;                   // of its first mention
   int line = 0;
   int column = 0;
 };

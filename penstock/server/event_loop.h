@@ -14,6 +14,7 @@
 #include "penstock/protocol/grpc_endpoint.h"
 #include "penstock/protocol/http_endpoint.h"
 #include "penstock/protocol/outbox.h"
+#include "penstock/protocol/reply_options.h"
 #include "penstock/server/clock.h"
 #include "penstock/server/connection.h"
 #include "penstock/server/connection_table.h"
@@ -31,6 +32,7 @@ namespace penstock::server {
 
 struct LoopSettings {
   limiter::LimiterOptions limiter;
+  protocol::ReplyOptions replies;
   transport::Patience patience;
   std::size_t max_held_bytes = 0;  // what the loop's connections may hold of requests and replies together
   std::function<void(const Source&)> on_closed;  // called on the loop's thread for each connection that was given

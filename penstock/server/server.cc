@@ -62,7 +62,7 @@ class Server::Impl {
        const std::shared_ptr<const rules::RuleSet>& rules)
       : settings_{settings},
         table_{table},
-        rules_{rules},
+        rules_{rules ? rules : std::make_shared<const rules::RuleSet>()},
         admission_{{.connections = most_connections(settings),
                     .connections_per_source = settings.max_connections_per_address}},
         grpc_listener_{io_,
@@ -75,7 +75,11 @@ class Server::Impl {
     const LoopSettings loop = {
         .limiter = {.counter_key = random_key(),
                     .near_limit_ratio = settings.near_limit_ratio,
-                    .allow_negative_hits = settings.allow_negative_hits},
+                    .allow_negative_hits = settings.allow_negative_hits,
+                    .shadow_mode = settings.shadow_mode,
+                    .quota_mode = settings.quota_mode,
+                    .spare_others = settings.spare_others},
+        .replies = settings.replies,
         .patience = settings.patience,
         .max_held_bytes = settings.max_held_bytes / loop_count(settings.threads),
         .on_closed = [this](const Source& source) { asio::post(io_, [this, source] { admission_.leave(source); }); }};

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "penstock/base/error.h"
+#include "penstock/protocol/reply_options.h"
 #include "penstock/rules/rule_set.h"
 #include "penstock/server/address.h"
 #include "penstock/transport/patience.h"
@@ -29,6 +30,10 @@ struct ServerSettings {
   std::chrono::milliseconds grace{10'000};  // then: connections are asked to end, and closed after this
   float near_limit_ratio = 0.8F;    // share of a limit from which on hits count as near it, in statistics; at least 0
   bool allow_negative_hits = true;  // callers may give hits back
+  bool shadow_mode = false;         // these three: see LimiterOptions
+  bool quota_mode = false;
+  bool spare_others = false;
+  protocol::ReplyOptions replies;
 };
 
 // The whole service: two ports and one for operators, the event loops, the table, and an orderly end.
@@ -41,8 +46,8 @@ struct ServerSettings {
 // after `grace`, `run` returns. A second signal skips what is left of the waiting.
 class Server {
  public:
-  // Takes the table's memory and opens the ports. Errors: unavailable, naming the address; resource_exhausted or
-  // invalid_argument for the table's size.
+  // Takes the table's memory and opens the ports. Without rules every request is answered with an error. Errors:
+  // unavailable, naming the address; resource_exhausted or invalid_argument for the table's size.
   [[nodiscard]] static Result<std::unique_ptr<Server>> open(const ServerSettings& settings,
                                                             const std::shared_ptr<const rules::RuleSet>& rules);
   ~Server();

@@ -22,6 +22,10 @@ class Evaluation {
 
   void run() noexcept {
     start_over();
+    if (group_.mode == GroupMode::refused_alone) {
+      charge_refused_alone();
+      return;
+    }
     if (charge_members()) {
       charge_observers();
       return;
@@ -62,6 +66,17 @@ class Evaluation {
       if (!counts_refused(i)) record(i) = unchanged;
     }
     return passes;
+  }
+
+  void charge_refused_alone() noexcept {
+    bool any_refused = false;
+    for (std::size_t i = 0; i < charges_.size(); ++i) {
+      sheet_.refused[i] = !charges_[i].observer && look(i, charges_[i], line(i).before).refused();
+      any_refused |= sheet_.refused[i];
+    }
+    for (std::size_t i = 0; i < charges_.size(); ++i) {
+      apply_to(i, any_refused && !sheet_.refused[i] ? Verb::look : Verb::decide);
+    }
   }
 
   void charge_observers() noexcept {
@@ -130,7 +145,8 @@ void GroupSheet::list_counters(std::span<const Charge> charges) noexcept {
 bool decided_singly(const Group& group, std::span<const Charge> charges) noexcept {
   if (group.mode == GroupMode::each || group.verb != Verb::decide) return true;
   if (charges.size() != 1) return false;
-  return group.mode == GroupMode::spare_others || charges[0].observer || !charges[0].limit->counts_refused();
+  return group.mode == GroupMode::spare_others || group.mode == GroupMode::refused_alone || charges[0].observer ||
+         !charges[0].limit->counts_refused();
 }
 
 void decide_group(const Group& group, std::span<const Charge> charges, GroupSheet& sheet,

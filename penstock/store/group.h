@@ -45,6 +45,9 @@ struct GroupSheet {
 //     one, but for refused cost that was counted.
 //   - A charge that is refused only because of an earlier charge of the group on its counter is reported as refused,
 //     with the wait after which both fit, and `never` where they cannot.
+//   - In mode `refused_alone` charges are made in order, so that one which passed alone may be refused by an earlier
+//   one
+//     on its counter.
 // Requires: not decided_singly; `sheet` lists the counters of `charges`, with what is kept of them.
 // Threading: any. Cost: one step of the algorithm per charge, two where the group is refused; no allocation.
 void decide_group(const Group& group, std::span<const Charge> charges, GroupSheet& sheet,

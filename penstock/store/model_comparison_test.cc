@@ -75,7 +75,7 @@ class RandomGroups {
   std::vector<GroupOf> next_batch(Instant now) {
     std::vector<GroupOf> groups(1 + random_.below(4));
     for (GroupOf& group : groups) {
-      group.mode = static_cast<GroupMode>(random_.below(3));
+      group.mode = static_cast<GroupMode>(random_.below(4));
       group.verb = random_.below(3) > 0 ? Verb::decide : static_cast<Verb>(random_.below(4));
       group.charges.resize(1 + random_.below(4));
       for (Charge& charge : group.charges) charge = next_charge(now);

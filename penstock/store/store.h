@@ -42,6 +42,7 @@ enum class GroupMode : std::uint8_t {
   each,            // every charge on its own
   all_or_nothing,  // all are charged, or, if one is refused, none
   spare_others,    // if some are refused only those are charged, the others are left alone
+  refused_alone,   // if some would be refused if they came alone, only those are charged; else every charge on its own
 };
 
 // A group's way back to who asked.

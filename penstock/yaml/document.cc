@@ -78,6 +78,7 @@ class Composer {
   Composer& operator=(const Composer&) = delete;
 
   Result<Document> run();
+  Result<std::vector<Document>> run_all();
 
  private:
   using Step = std::expected<void, Error>;
@@ -88,6 +89,8 @@ class Composer {
     bool open;  // still being composed
   };
 
+  Step begin();
+  Step document();
   Step next();
   [[nodiscard]] Error syntax_error() const;
   [[nodiscard]] std::unexpected<Error> refuse(Mark mark, std::string message) const;
@@ -110,27 +113,54 @@ class Composer {
   std::unordered_map<std::string, Anchor> anchors_;
 };
 
-Result<Document> Composer::run() {
+// Up to the start of the first document, or the end.
+Composer::Step Composer::begin() {
   if (text_.size() > Document::kMaxTextBytes) {
     return refuse({}, fmt::format("{} bytes are too many: at most {}", text_.size(), Document::kMaxTextBytes));
   }
-  if (Step step = next(); !step) return std::unexpected{step.error()};  // the stream's start
-  if (Step step = next(); !step) return std::unexpected{step.error()};
-  if (event_.type() == YAML_STREAM_END_EVENT) return std::move(document_);
+  if (Step step = next(); !step) return step;  // the stream's start
+  return next();
+}
 
+// From its start to its end.
+Composer::Step Composer::document() {
   const yaml_version_directive_t* version = event_.get().data.document_start.version_directive;
   if (version != nullptr && (version->major != 1 || version->minor != 1)) {
     return refuse(mark_of(event_.get().start_mark),
                   fmt::format("%YAML {}.{} is not read here; accepted is %YAML 1.1, or no directive", version->major,
                               version->minor));
   }
-  if (Step step = next(); !step) return std::unexpected{step.error()};
+  if (Step step = next(); !step) return step;
   const Composed root = compose(1);
   if (!root) return std::unexpected{root.error()};
   document_.root_ = *root;
-  if (Step step = next(); !step) return std::unexpected{step.error()};  // the document's end
+  return next();
+}
+
+Result<Document> Composer::run() {
+  if (Step step = begin(); !step) return std::unexpected{step.error()};
+  if (event_.type() == YAML_STREAM_END_EVENT) return std::move(document_);
+  if (Step step = document(); !step) return std::unexpected{step.error()};
   document_.has_more_ = next().has_value() && event_.type() == YAML_DOCUMENT_START_EVENT;
   return std::move(document_);
+}
+
+Result<std::vector<Document>> Composer::run_all() {
+  std::vector<Document> documents;
+  if (Step step = begin(); !step) return std::unexpected{step.error()};
+  while (event_.type() != YAML_STREAM_END_EVENT) {
+    if (documents.size() == Document::kMaxDocuments) {
+      return refuse(mark_of(event_.get().start_mark),
+                    fmt::format("too many documents: at most {} in a file", Document::kMaxDocuments));
+    }
+    document_ = Document{};
+    anchors_.clear();
+    if (Step step = document(); !step) return std::unexpected{step.error()};
+    if (Step step = next(); !step) return std::unexpected{step.error()};
+    document_.has_more_ = event_.type() == YAML_DOCUMENT_START_EVENT;
+    documents.push_back(std::move(document_));
+  }
+  return documents;
 }
 
 Composer::Step Composer::next() {
@@ -208,6 +238,7 @@ Composer::Composed Composer::scalar() {
   if (!added) return std::unexpected{added.error()};
   Node& node = **added;
   node.plain = data.plain_implicit != 0 && data.style == YAML_PLAIN_SCALAR_STYLE;
+  node.literal = data.style == YAML_LITERAL_SCALAR_STYLE;
   node.text.assign(reinterpret_cast<const char*>(data.value), data.length);
   close(std::string{view(data.anchor)});
   if (node.tag == "!!binary") {
@@ -282,5 +313,9 @@ Composer::Step Composer::merge(Node& into, const Node& from) {
 }
 
 Result<Document> Document::read(std::string_view text, const std::string& file) { return Composer{text, file}.run(); }
+
+Result<std::vector<Document>> Document::read_all(std::string_view text, const std::string& file) {
+  return Composer{text, file}.run_all();
+}
 
 }  // namespace penstock::yaml

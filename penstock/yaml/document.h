@@ -3,13 +3,14 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "penstock/base/error.h"
 #include "penstock/yaml/node.h"
 
 namespace penstock::yaml {
 
-// The first document of a YAML 1.1 text, composed of libyaml's events. UTF-8, and UTF-16 with a byte order mark.
+// A document of a YAML 1.1 text, composed of libyaml's events. UTF-8, and UTF-16 with a byte order mark.
 //
 // Merge keys (`<<`) count where they stand, as in Go's yaml.v2: they override what is above them and are overridden by
 // what is below; of a list of mappings the first has precedence.
@@ -25,6 +26,10 @@ class Document {
 
   // Errors: invalid_argument with the place in `file`.
   [[nodiscard]] static Result<Document> read(std::string_view text, const std::string& file);
+
+  // All documents of the text. Errors: as `read`, and where there are more than kMaxDocuments.
+  static constexpr std::size_t kMaxDocuments = 1'000;
+  [[nodiscard]] static Result<std::vector<Document>> read_all(std::string_view text, const std::string& file);
 
   // Null for a text without a document, such as one of comments.
   [[nodiscard]] const Node* root() const noexcept { return root_; }

@@ -29,7 +29,8 @@ struct Pair {
 // Threading: Immutable, owned by its Document.
 struct Node {
   Kind kind = Kind::scalar;
-  bool plain = false;  // scalar: its type follows from its text (not quoted, no block, no tag)
+  bool plain = false;    // scalar: its type follows from its text (not quoted, no block, no tag)
+  bool literal = false;  // scalar: a block that keeps its lines (`|`), which begin in the line below its mark
   Mark mark;
   std::string tag;                 // "!!int" for the types of YAML itself, "!mine" as written, empty if there is none
   std::string text;                // scalar: without quotes and escapes; the bytes of !!binary

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <limits>
 #include <span>
 #include <system_error>
 
@@ -147,6 +149,29 @@ bool tag_fits(const Node& node) noexcept {
   if (node.tag == "!!int") return type == Type::integer;
   if (node.tag == "!!null") return type == Type::null;
   return type == Type::other_number || type == Type::integer;
+}
+
+double to_double(const Node& node) noexcept {
+  const Scalar scalar = resolve_plain(node.text);
+  if (scalar.type == Type::integer) return static_cast<double>(scalar.integer);
+  std::string plain;
+  std::ranges::copy_if(node.text, std::back_inserter(plain), [](char c) { return c != '_' && c != '+'; });
+  if (plain.ends_with("inf") || plain.ends_with("Inf") || plain.ends_with("INF")) {
+    return plain.front() == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  }
+  const bool negative = plain.starts_with('-');
+  const std::string_view number = std::string_view{plain}.substr(negative ? 1 : 0);
+  std::string_view digits = number;
+  const int base = take_base(digits);
+  double value = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t magnitude = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
+  if (error == std::errc{} && end == digits.data() + digits.size()) {
+    value = static_cast<double>(magnitude);
+  } else {
+    std::from_chars(number.data(), number.data() + number.size(), value);
+  }
+  return negative ? -value : value;
 }
 
 std::optional<std::string> decode_base64(std::string_view text) {

@@ -40,6 +40,10 @@ struct Scalar {
 // Whether the tag of a scalar node agrees with its text: `!!int many` does not. Requires: node.kind is scalar.
 [[nodiscard]] bool tag_fits(const Node& node) noexcept;
 
+// The number that a scalar of Type::integer or Type::other_number stands for, rounded to a double; not a number where
+// it says so.
+[[nodiscard]] double to_double(const Node& node) noexcept;
+
 // The bytes of a !!binary scalar (RFC 4648 section 4, line breaks skipped); nullopt if it is not base64.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 

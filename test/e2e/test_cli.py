@@ -53,9 +53,12 @@ descriptors:
 """)
         ended = penstock("check", rules)
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertEqual(ended.stdout, """'edge.api_key': 600 per 5 minutes, gcra, burst 20
-'edge.tenant': 5 per second, sliding_log, shadow_mode
-'edge.tenant': 1000 per day, fixed_window, shadow_mode
+        self.assertEqual(ended.stdout, """'edge.api_key': 600 per 5 minutes, gcra, burst 20; at most 620 in any 5 minutes \
+(burst 20 + 600); exact; 24 bytes a key
+'edge.tenant': 5 per second, sliding_log, shadow_mode; at most 5 in any second (every hit is remembered); exact; \
+48 bytes a key and 13.5 to 27 a remembered hit
+'edge.tenant': 1000 per day, fixed_window, shadow_mode; at most 2000 in any day (2 x 1000 around a seam of windows); \
+exact; 24 bytes a key
 ok: 1 file, 1 domain, 2 rules
 """)
         self.assertEqual(penstock("check", "--quiet", rules).stdout, "ok: 1 file, 1 domain, 2 rules\n")

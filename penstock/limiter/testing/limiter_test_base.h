@@ -36,12 +36,19 @@ struct Kept {
   Code overall = Code::ok;
   std::vector<Status> statuses;
   std::optional<Error> error;
+  std::optional<std::size_t> deciding;  // index of the status
 };
 
 class KeepVerdicts final : public VerdictSink {
  public:
   void on_verdict(std::uint64_t ticket, const Verdict& verdict) override {
-    Kept kept{.overall = verdict.overall, .statuses = {verdict.statuses.begin(), verdict.statuses.end()}, .error = {}};
+    Kept kept{.overall = verdict.overall,
+              .statuses = {verdict.statuses.begin(), verdict.statuses.end()},
+              .error = {},
+              .deciding = {}};
+    if (verdict.deciding != nullptr) {
+      kept.deciding = static_cast<std::size_t>(verdict.deciding - verdict.statuses.data());
+    }
     if (verdict.error != nullptr) kept.error = *verdict.error;
     ASSERT_TRUE(verdicts.emplace(ticket, std::move(kept)).second) << "one verdict a check";
   }
@@ -58,7 +65,9 @@ struct Asked {
 
 class LimiterTest : public ::testing::Test {
  protected:
-  explicit LimiterTest(std::vector<store::testing::Fault> script = {}) : store_{memory_, std::move(script)} {}
+  explicit LimiterTest(std::vector<store::testing::Fault> script = {},
+                       const LimiterOptions& options = {.counter_key = {1, 2}})
+      : store_{memory_, std::move(script)}, limiter_{store_, options} {}
 
   void use(const std::string& text) {
     rules_ = load(text);
@@ -95,7 +104,7 @@ class LimiterTest : public ::testing::Test {
   store::testing::FaultyStore store_;
   KeepVerdicts sink_;
   std::shared_ptr<const rules::RuleSet> rules_;
-  Limiter limiter_{store_, {.counter_key = {1, 2}}};
+  Limiter limiter_;
   std::uint64_t next_ticket_ = 1;
 };
 

@@ -226,7 +226,7 @@ TEST(MemoryStore, AllocatesNothingWhenItDecides) {
   std::vector<Group> groups;
   std::vector<Charge> charges;
   for (std::uint64_t i = 0; i < 300; ++i) {
-    groups.push_back({.charge_count = static_cast<std::uint32_t>(1 + i % 64), .mode = static_cast<GroupMode>(i % 3)});
+    groups.push_back({.charge_count = static_cast<std::uint32_t>(1 + i % 64), .mode = static_cast<GroupMode>(i % 4)});
     for (std::uint32_t c = 0; c < groups.back().charge_count; ++c) {
       const std::uint64_t number = charges.size();
       charges.push_back({.counter = counter_number(number), .limit = &limits[number % 2], .cost = number % 7});

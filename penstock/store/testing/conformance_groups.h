@@ -86,6 +86,32 @@ TEST_P(StoreConformance, SpareOthersChargesOnlyTheRefusedWhereSomeAreRefused) {
   EXPECT_EQ(decide(charge("a", two, 1), kStart).count_before, 3u);
 }
 
+TEST_P(StoreConformance, RefusedAloneChargesOnlyThoseThatWouldBeRefusedIfTheyCameAlone) {
+  const algorithm::Limit two = window(2, 60, true), five = window(5, 60, true);
+  const auto decisions =
+      submit({{.mode = GroupMode::refused_alone, .charges = {charge("b", five, 3), charge("a", two, 3)}}}, kStart);
+  EXPECT_EQ(decisions[0].outcome, Outcome::allowed);
+  EXPECT_FALSE(decisions[0].charged);
+  EXPECT_EQ(decisions[0].remaining, 5u);
+  EXPECT_EQ(decisions[1].outcome, Outcome::never);
+  EXPECT_TRUE(decisions[1].charged);
+  EXPECT_EQ(decide(charge("a", two, 1), kStart).count_before, 3u);
+}
+
+TEST_P(StoreConformance, RefusedAloneChargesEachWhereNoneIsRefusedAlone) {
+  const algorithm::Limit two = window(2, 60, true), five = window(5, 60, true);
+  const GroupOf group = {.mode = GroupMode::refused_alone,
+                         .charges = {charge("a", two, 2), charge("a", two, 1), charge("b", five, 1)}};
+  const auto decisions = submit({group}, kStart);
+  EXPECT_EQ(decisions[0].outcome, Outcome::allowed);
+  EXPECT_EQ(decisions[1].outcome, Outcome::denied) << "the first one left no room";
+  EXPECT_TRUE(decisions[1].charged);
+  EXPECT_TRUE(decisions[2].charged);
+  const auto again = submit({group}, kStart);
+  EXPECT_FALSE(again[2].charged) << "now two are refused alone";
+  EXPECT_EQ(decide(charge("a", two, 0), kStart).count_before, 6u);
+}
+
 TEST_P(StoreConformance, ObserversNeverVetoAndAreChargedOnlyIfTheGroupPasses) {
   const algorithm::Limit one = gcra(1, 60, 1), five = gcra(5, 60, 5);
   for (const GroupMode mode : {GroupMode::all_or_nothing, GroupMode::spare_others}) {
@@ -122,7 +148,8 @@ TEST_P(StoreConformance, ObserverCannotVetoThroughACounterThatItShares) {
 TEST_P(StoreConformance, ChargesOnOneCounterInOneGroupSeeEachOther) {
   const algorithm::Limit limits[] = {window(5, 60), gcra(5, 60, 5), sliding_log(5, 60)};
   for (const algorithm::Limit& limit : limits) {
-    for (const GroupMode mode : {GroupMode::each, GroupMode::all_or_nothing, GroupMode::spare_others}) {
+    for (const GroupMode mode :
+         {GroupMode::each, GroupMode::all_or_nothing, GroupMode::spare_others, GroupMode::refused_alone}) {
       const std::string name =
           std::string{algorithm::to_string(limit.algorithm())} + std::to_string(static_cast<int>(mode));
       const Charge two = charge(name.c_str(), limit, 2);
@@ -169,7 +196,8 @@ TEST_P(StoreConformance, GroupTakesAsManyChargesAsItMay) {
 
 TEST_P(StoreConformance, RefundDebitAndLookOfAGroupApplyToEveryCharge) {
   const algorithm::Limit a = window(5, 60), b = gcra(5, 60, 5);
-  for (const GroupMode mode : {GroupMode::each, GroupMode::all_or_nothing, GroupMode::spare_others}) {
+  for (const GroupMode mode :
+       {GroupMode::each, GroupMode::all_or_nothing, GroupMode::spare_others, GroupMode::refused_alone}) {
     const std::string names[] = {"a" + std::to_string(static_cast<int>(mode)),
                                  "b" + std::to_string(static_cast<int>(mode))};
     GroupOf group = {.mode = mode, .charges = {charge(names[0].c_str(), a, 4), charge(names[1].c_str(), b, 4)}};

@@ -77,6 +77,17 @@ Decision ModelStore::look_with_earlier(const Counters& counters, const Group& gr
   return look(counters, together, now);
 }
 
+void ModelStore::decide_refused_alone(std::span<const Charge> charges, std::span<Decision> decisions, Instant now) {
+  std::vector<bool> refused(charges.size());
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    refused[i] = !charges[i].observer && look(counters_, charges[i], now).refused();
+  }
+  const bool any = std::ranges::find(refused, true) != refused.end();
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    decisions[i] = apply(counters_, charges[i], any && !refused[i] ? Verb::look : Verb::decide, now);
+  }
+}
+
 void ModelStore::decide(const Group& group, std::span<const Charge> charges, std::span<Decision> decisions,
                         Instant now) {
   const Counters before = counters_;
@@ -117,6 +128,10 @@ void ModelStore::submit(const Batch& batch, Instant now, LateDecisions&) {
     const auto charges = batch.charges.subspan(next, group.charge_count);
     const auto decisions = batch.decisions.subspan(next, group.charge_count);
     next += group.charge_count;
+    if (group.mode == GroupMode::refused_alone && group.verb == Verb::decide) {
+      decide_refused_alone(charges, decisions, now);
+      continue;
+    }
     if (group.mode != GroupMode::each && group.verb == Verb::decide) {
       decide(group, charges, decisions, now);
       continue;

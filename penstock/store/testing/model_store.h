@@ -36,6 +36,7 @@ class ModelStore final : public Store {
                                                Instant now);
   void decide(const Group& group, std::span<const Charge> charges, std::span<algorithm::Decision> decisions,
               Instant now);
+  void decide_refused_alone(std::span<const Charge> charges, std::span<algorithm::Decision> decisions, Instant now);
 
   Counters counters_;
 };
