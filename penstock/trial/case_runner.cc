@@ -77,6 +77,14 @@ class Comparison {
       const std::uint32_t remaining = status == nullptr ? 0 : status->remaining;
       if (*expected.remaining != remaining) differs(expected, "remaining", *expected.remaining, remaining, why);
     }
+    waits(expected, status, why);
+    if (!expected.limit) return;
+    const std::string path = limit_name(status);
+    const bool by_name = status != nullptr && status->rule != nullptr && *expected.limit == status->rule->name;
+    if (*expected.limit != path && !by_name) differs(expected, "limit", *expected.limit, path, why);
+  }
+
+  void waits(const Expected& expected, const limiter::Status* status, const std::string& why) {
     if (expected.retry_after) {
       const bool refused = status != nullptr && status->decision.refused();
       const Nanoseconds wait = refused ? status->decision.retry_after : Nanoseconds{0};
@@ -87,11 +95,6 @@ class Comparison {
       const std::optional<std::int64_t> reset = status == nullptr ? std::nullopt : status->reset_seconds;
       const std::string got = reset ? fmt::format("{}s", *reset) : std::string{kNone};
       if (expected.reset != reset) differs(expected, "reset", fmt::format("{}s", *expected.reset), got, why);
-    }
-    if (expected.limit) {
-      const std::string path = limit_name(status);
-      const bool by_name = status != nullptr && status->rule != nullptr && *expected.limit == status->rule->name;
-      if (*expected.limit != path && !by_name) differs(expected, "limit", *expected.limit, path, why);
     }
   }
 

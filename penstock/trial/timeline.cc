@@ -119,6 +119,7 @@ Result<Timeline> run_load(const std::shared_ptr<const rules::RuleSet>& rules, st
   auto node = Rehearsal::open(rules, {.counter_key = {.k0 = 1, .k1 = 2}});
   if (!node) return std::unexpected{node.error()};
   std::vector<rules::Entry> entries;
+  entries.reserve(load.entries.size());
   for (const auto& [key, value] : load.entries) entries.push_back({.key = key, .value = value});
   const limiter::Descriptor descriptor{.entries = entries};
   const limiter::Check check{.domain = domain, .descriptors = {&descriptor, 1}};
