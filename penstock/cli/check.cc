@@ -103,20 +103,22 @@ void add_check(CLI::App& app) {
           ->add_option("paths", options->paths,
                        "Rule files, folders with *.yaml, *.yml and *.json, or Kubernetes manifests with ConfigMaps")
           ->type_name("PATH");
-  CLI::Option* diff = command
-                          ->add_option("--diff", options->diff,
-                                       "What changes for whom from the one to the other, tenfold changes first")
-                          ->expected(2)
-                          ->type_name("OLD NEW")
-                          ->excludes(paths);
+  CLI::Option* diff =
+      command
+          ->add_option("--diff", options->diff,
+                       "What changes for whom from the one to the other, tenfold changes first; default off")
+          ->expected(2)
+          ->type_name("OLD NEW")
+          ->excludes(paths);
   command
       ->add_option("--try", options->load,
                    "Send a load to the rules in simulated time and draw what passes: 'api_key=k1 100@10/s'; COUNT@RATE "
-                   "by s, m or h, COUNT@once, wait:TIME")
+                   "by s, m or h, COUNT@once, wait:TIME; default off")
       ->type_name("LOAD")
       ->excludes(diff);
   command->add_option("--domain", options->domain, "The domain for --try; needed where there are several")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->default_str("the only one");
   command->add_option("--format", options->format, "text or json (one document; docs/check.md)")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")

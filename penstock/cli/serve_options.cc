@@ -124,14 +124,19 @@ void add_resource_options(CLI::App& command, ServeOptions& options) {
 
 void add_boolean(CLI::App& command, const std::string& name, std::optional<std::string>& option,
                  const std::string& meaning) {
-  command.add_option(name, option, meaning + "; default false")
+  command.add_option(name, option, meaning)
       ->check(CLI::IsMember({"true", "false"}))
-      ->type_name("BOOL");
+      ->type_name("BOOL")
+      ->default_str("false");
 }
 
 void add_header_names(CLI::App& command, const std::string& name, std::vector<std::string>& names,
                       const std::string& meaning) {
-  command.add_option(name, names, meaning)->delimiter(',')->expected(3)->type_name("LIMIT,REMAINING,RESET");
+  command.add_option(name, names, meaning)
+      ->delimiter(',')
+      ->expected(3)
+      ->type_name("NAMES")
+      ->default_str("RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset");
 }
 
 void add_mode_options(CLI::App& command, ServeOptions& options) {
@@ -143,8 +148,9 @@ void add_mode_options(CLI::App& command, ServeOptions& options) {
               "(STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT)");
   command
       .add_option("--near-limit-ratio", options.near_limit_ratio,
-                  "Share of a limit from which on hits count as near it, in statistics (NEAR_LIMIT_RATIO); default 0.8")
+                  "Share of a limit from which on hits count as near it, in statistics (NEAR_LIMIT_RATIO)")
       ->type_name("RATIO")
+      ->default_str("0.8")
       ->check([](const std::string& text) {
         float ratio = -1;
         const bool usable = CLI::detail::lexical_cast(text, ratio) && std::isfinite(ratio) && ratio >= 0;
@@ -156,8 +162,7 @@ void add_reply_options(CLI::App& command, ServeOptions& options) {
   add_boolean(command, "--response-headers", options.response_headers,
               "Three headers with limit, remaining and reset for who is answered (LIMIT_RESPONSE_HEADERS_ENABLED)");
   add_header_names(command, "--response-header-names", options.response_header_names,
-                   "Their names (LIMIT_LIMIT_HEADER, LIMIT_REMAINING_HEADER, LIMIT_RESET_HEADER); default "
-                   "RateLimit-Limit and so on");
+                   "Their names (LIMIT_LIMIT_HEADER, LIMIT_REMAINING_HEADER, LIMIT_RESET_HEADER)");
   add_boolean(command, "--request-headers", options.request_headers,
               "The same for the service behind the proxy (LIMIT_REQUEST_HEADERS_ENABLED)");
   add_header_names(command, "--request-header-names", options.request_header_names,

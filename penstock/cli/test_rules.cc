@@ -149,7 +149,8 @@ void add_test(CLI::App& app) {
   command->add_option("paths", options->paths, "Files of tests, or folders with *.yaml and *.yml")
       ->required()
       ->type_name("PATH");
-  command->add_option("--run", options->only, "Only tests with this text in their name")->type_name("TEXT");
+  command->add_option("--run", options->only, "Only tests with this text in their name; default off")
+      ->type_name("TEXT");
   command->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")

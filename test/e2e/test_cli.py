@@ -149,8 +149,10 @@ descriptors:
 class Use(Case):
     COMMANDS = {
         "serve": ("--rules", "--grpc", "--http", "--threads", "--table-keys", "--table-bytes", "--drain-seconds",
-                  "--log-format", "--log-level", "--allow-negative-hits"),
-        "check": (),
+                  "--log-format", "--log-level", "--allow-negative-hits", "--shadow-mode", "--quota-mode", "--spare-others",
+                  "--response-headers", "--request-headers", "--dynamic-metadata", "--who-decided"),
+        "check": ("--diff", "--try", "--domain", "--format", "--merge-domains", "--quiet"),
+        "test": ("--run", "--format"),
         "ask": ("--server", "--domain", "--descriptor", "--hits", "--format", "--timeout-ms"),
         "version": (),
     }
