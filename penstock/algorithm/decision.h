@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "penstock/base/instant.h"
@@ -24,7 +27,20 @@ enum class Outcome : std::uint8_t {
 };
 
 // Why a store could not answer.
-enum class Cause : std::uint8_t { none, timeout, unavailable, overloaded };
+enum class Cause : std::uint8_t {
+  none,
+  timeout,     // not in time; whether the cost was charged is not known
+  refused,     // it is not reached, or refuses to work
+  readonly,    // it is a replica
+  overloaded,  // too much waits for it
+  breaker,     // it did not answer several times, and is not waited for until it does
+  script,      // it could not run the script that decides
+};
+inline constexpr std::array<std::string_view, 7> kCauses = {"none",       "timeout", "refused", "readonly",
+                                                            "overloaded", "breaker", "script"};
+[[nodiscard]] constexpr std::string_view to_string(Cause cause) noexcept {
+  return kCauses[static_cast<std::size_t>(cause)];
+}
 
 // The answer to one charge. The five numbers have one meaning for every algorithm:
 //   remaining     cost units that would be admitted at this instant, after this charge; rounded down
@@ -34,6 +50,7 @@ enum class Cause : std::uint8_t { none, timeout, unavailable, overloaded };
 //   count_before  windows only: what counted against the amount before this charge, below the saturation point exact;
 //                 of a sliding window the estimate, rounded up
 //   charged       whether the state was changed by this charge
+//   cached        said by a cache of refusals: the store was not asked
 // Threading: Value.
 struct Decision {
   static constexpr Nanoseconds kNever{-1};
@@ -41,6 +58,7 @@ struct Decision {
   Outcome outcome = Outcome::allowed;
   Cause cause = Cause::none;
   bool charged = false;
+  bool cached = false;
   std::uint32_t remaining = 0;
   Nanoseconds retry_after{0};
   Nanoseconds reset_after{0};

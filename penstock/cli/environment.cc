@@ -38,17 +38,23 @@ Problem read(std::string_view text, std::optional<float>& into) {
   return std::nullopt;
 }
 
-Problem read_integer(std::string_view text) {
+Problem read(std::string_view text, std::optional<std::int64_t>& into) {
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error == std::errc{} && end == digits.data() + digits.size()) return std::nullopt;
-  return "a whole number";
+  if (error != std::errc{} || end != digits.data() + digits.size()) return "a whole number";
+  into = number;
+  return std::nullopt;
+}
+
+Problem read(std::string_view text, std::optional<std::string>& into) {
+  into = text;
+  return std::nullopt;
 }
 
 Problem read_backend(std::string_view text, Environment& into) {
   if (!text.empty() && text != "redis") {
-    return "redis, or nothing (there is no memcached here, and counters live in this process in this version)";
+    return "redis, or nothing (there is no memcached here)";
   }
   into.backend = text;
   return std::nullopt;
@@ -70,19 +76,40 @@ Problem take_name(std::string_view text, Environment& into) {
   return std::nullopt;
 }
 
-Problem take_text(std::string_view /*text*/, Environment& /*into*/) { return std::nullopt; }
-Problem take_integer(std::string_view text, Environment& /*into*/) { return read_integer(text); }
+template <auto Part, auto Member>
+Problem take_of(std::string_view text, Environment& into) {
+  return read(text, into.*Part.*Member);
+}
 
-constexpr std::string_view kPrefix = "CACHE_KEY_PREFIX";
-constexpr std::string_view kJitter = "EXPIRATION_JITTER_MAX_SECONDS";
-constexpr std::string_view kLocalCache = "LOCAL_CACHE_SIZE_IN_BYTES";
-constexpr std::array kWithoutEffect{kPrefix, kJitter, kLocalCache};
+template <auto Part>
+Problem take_type(std::string_view text, Environment& into) {
+  std::string upper{text};
+  std::ranges::transform(upper, upper.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  if (upper != "SINGLE" && upper != "SENTINEL" && upper != "CLUSTER") return "SINGLE, SENTINEL or CLUSTER";
+  into.*Part.*(&RedisVariables::type) = upper;
+  return std::nullopt;
+}
+
+template <auto Part>
+Problem take_socket_type(std::string_view text, Environment& into) {
+  if (text != "tcp" && text != "unix") return "tcp or unix";
+  into.*Part.*(&RedisVariables::socket_type) = text;
+  return std::nullopt;
+}
+
+constexpr std::array<std::string_view, 3> kAboutStores{"CACHE_KEY_PREFIX", "EXPIRATION_JITTER_MAX_SECONDS",
+                                                       "LOCAL_CACHE_SIZE_IN_BYTES"};
 
 using Names = protocol::HeaderNames;
 constexpr auto kResponse = &Environment::response_header_names;
 constexpr auto kRequest = &Environment::request_header_names;
 
-constexpr std::array<Entry, 19> kEntries{{
+constexpr auto kRedis = &Environment::redis;
+constexpr auto kPerSecond = &Environment::redis_per_second;
+constexpr auto kTls = &Environment::redis_tls;
+
+constexpr std::array<Entry, 36> kEntries{{
     {{"FORCE_START_WITHOUT_INITIAL_CONFIG", "false", "start although the rules cannot be used; --start-without-rules"},
      take<&Environment::start_without_rules>},
     {{"MERGE_DOMAIN_CONFIG", "false", "several files may add to one domain; --merge-domains"},
@@ -107,10 +134,31 @@ constexpr std::array<Entry, 19> kEntries{{
      take<&Environment::near_limit_ratio>},
     {{"STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "false", "charge only what is over; --spare-others"},
      take<&Environment::spare_others>},
-    {{kPrefix, "", "checked; without effect on counters in this process"}, take_text},
-    {{kJitter, "300", "checked; without effect on counters in this process"}, take_integer},
-    {{kLocalCache, "0", "checked; without effect on counters in this process"}, take_integer},
-    {{"BACKEND_TYPE", "", "checked; counters live in this process whatever it says"}, read_backend},
+    {{"CACHE_KEY_PREFIX", "", "before every key in the store; --key-prefix"}, take<&Environment::key_prefix>},
+    {{"EXPIRATION_JITTER_MAX_SECONDS", "300", "keys of windows live longer by up to that; --key-jitter-seconds"},
+     take<&Environment::jitter_seconds>},
+    {{"LOCAL_CACHE_SIZE_IN_BYTES", "0", "what is over is refused without asking the store; --denied-cache-bytes"},
+     take<&Environment::local_cache_bytes>},
+    {{"BACKEND_TYPE", "", "redis, the only one"}, read_backend},
+    {{"REDIS_URL", "", "the shared store; --store"}, take_of<kRedis, &RedisVariables::url>},
+    {{"REDIS_SOCKET_TYPE", "unix", "what REDIS_URL is without a scheme: tcp or unix"}, take_socket_type<kRedis>},
+    {{"REDIS_TYPE", "SINGLE", "SINGLE, SENTINEL or CLUSTER"}, take_type<kRedis>},
+    {{"REDIS_AUTH", "", "PASSWORD or USER:PASSWORD; --store-password-file"}, take_of<kRedis, &RedisVariables::auth>},
+    {{"REDIS_SENTINEL_AUTH", "", "the same for sentinels"}, take_of<kRedis, &RedisVariables::sentinel_auth>},
+    {{"REDIS_TLS", "false", "TLS with it, as with rediss"}, take_of<kRedis, &RedisVariables::tls>},
+    {{"REDIS_TLS_CACERT", "", "authorities; --store-ca"}, take_of<kTls, &RedisTlsVariables::ca>},
+    {{"REDIS_TLS_CLIENT_CERT", "", "our certificate; --store-certificate"},
+     take_of<kTls, &RedisTlsVariables::certificate>},
+    {{"REDIS_TLS_CLIENT_KEY", "", "its key; --store-key"}, take_of<kTls, &RedisTlsVariables::key>},
+    {{"REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", "false", "take any name in its certificate"},
+     take_of<kTls, &RedisTlsVariables::skip_host_name>},
+    {{"REDIS_PERSECOND", "false", "another store for limits per second"}, take<&Environment::redis_per_second_wanted>},
+    {{"REDIS_PERSECOND_URL", "", "its address; --store-per-second"}, take_of<kPerSecond, &RedisVariables::url>},
+    {{"REDIS_PERSECOND_SOCKET_TYPE", "unix", "as the common one's, like the following"}, take_socket_type<kPerSecond>},
+    {{"REDIS_PERSECOND_TYPE", "SINGLE", ""}, take_type<kPerSecond>},
+    {{"REDIS_PERSECOND_AUTH", "", ""}, take_of<kPerSecond, &RedisVariables::auth>},
+    {{"REDIS_PERSECOND_SENTINEL_AUTH", "", ""}, take_of<kPerSecond, &RedisVariables::sentinel_auth>},
+    {{"REDIS_PERSECOND_TLS", "false", ""}, take_of<kPerSecond, &RedisVariables::tls>},
 }};
 
 // The table without the functions.
@@ -134,7 +182,7 @@ std::expected<Environment, std::vector<std::string>> read_environment(const Look
     if (const Problem accepted = entry.take(*text, environment)) {
       mistakes.push_back(fmt::format("{}='{}' in the environment; accepted is {}", name, *text, *accepted));
     }
-    if (std::ranges::find(kWithoutEffect, name) != kWithoutEffect.end()) environment.without_effect.push_back(name);
+    if (std::ranges::find(kAboutStores, name) != kAboutStores.end()) environment.about_stores.push_back(name);
   }
   if (!mistakes.empty()) return std::unexpected{std::move(mistakes)};
   return environment;

@@ -13,6 +13,23 @@
 
 namespace penstock::cli {
 
+// Of the common Redis, or of the one for limits per second.
+struct RedisVariables {
+  std::optional<std::string> socket_type;
+  std::optional<std::string> type;
+  std::optional<std::string> url;
+  std::optional<std::string> auth;
+  std::optional<std::string> sentinel_auth;
+  std::optional<bool> tls;
+};
+
+struct RedisTlsVariables {
+  std::optional<std::string> ca;
+  std::optional<std::string> certificate;
+  std::optional<std::string> key;
+  std::optional<bool> skip_host_name;
+};
+
 // What the variables of envoyproxy/ratelimit say, where they are set. A variable that is set but empty is a value: an
 // empty text, and a mistake where a boolean or a number is wanted.
 struct Environment {
@@ -28,7 +45,14 @@ struct Environment {
   std::optional<bool> request_headers;
   protocol::HeaderNames request_header_names;
   std::optional<std::string> backend;
-  std::vector<std::string_view> without_effect;  // names of set variables that change nothing for counters in here
+  std::optional<std::string> key_prefix;
+  std::optional<std::int64_t> jitter_seconds;
+  std::optional<std::int64_t> local_cache_bytes;
+  RedisVariables redis;
+  RedisVariables redis_per_second;
+  std::optional<bool> redis_per_second_wanted;
+  RedisTlsVariables redis_tls;
+  std::vector<std::string_view> about_stores;  // names of set variables that matter only with a shared store
 };
 
 struct Variable {

@@ -34,7 +34,7 @@ TEST(Environment, OfNothingSetSaysNothing) {
   ASSERT_TRUE(environment);
   EXPECT_FALSE(environment->shadow_mode || environment->near_limit_ratio || environment->backend);
   EXPECT_EQ(environment->response_header_names.limit, "RateLimit-Limit");
-  EXPECT_THAT(environment->without_effect, IsEmpty());
+  EXPECT_THAT(environment->about_stores, IsEmpty());
 }
 
 TEST(Environment, TakesBooleansAsGoDoes) {
@@ -97,7 +97,7 @@ TEST(Environment, NamesAllMistakesAtOnce) {
 TEST(Environment, TellsWhichVariablesHaveNoEffectHere) {
   const auto environment = read({{"CACHE_KEY_PREFIX", "p:"}, {"EXPIRATION_JITTER_MAX_SECONDS", "300"}});
   ASSERT_TRUE(environment);
-  EXPECT_THAT(environment->without_effect, ElementsAre("CACHE_KEY_PREFIX", "EXPIRATION_JITTER_MAX_SECONDS"));
+  EXPECT_THAT(environment->about_stores, ElementsAre("CACHE_KEY_PREFIX", "EXPIRATION_JITTER_MAX_SECONDS"));
 }
 
 TEST(Environment, LooksAtNoVariableThatIsNotInTheTable) {

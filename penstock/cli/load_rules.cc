@@ -11,7 +11,7 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains,
+std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, const rules::LoadOptions& options,
                                       const std::function<void(Severity, const Error&)>& report) {
   const std::vector<std::filesystem::path> files{paths.begin(), paths.end()};
   const auto sources = server::read_rule_files(files);
@@ -19,7 +19,7 @@ std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, boo
     for (const Error& error : sources.error()) report(Severity::error, error);
     return std::nullopt;
   }
-  auto loaded = rules::load(*sources, {.merge_domains = merge_domains});
+  auto loaded = rules::load(*sources, options);
   if (!loaded) {
     for (const Error& error : loaded.error()) report(Severity::error, error);
     return std::nullopt;

@@ -23,7 +23,8 @@ enum class Severity : std::uint8_t { warning, error };
 
 // Reads and loads rule files for `serve` and `check`, and reports every warning and error. Nothing is returned where
 // there was an error.
-[[nodiscard]] std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths, bool merge_domains,
+[[nodiscard]] std::optional<LoadedRules> load_rules(const std::vector<std::string>& paths,
+                                                    const rules::LoadOptions& options,
                                                     const std::function<void(Severity, const Error&)>& report);
 
 // "1 file", "2 files"

@@ -31,11 +31,12 @@ void warn_of_open_ports(const server::Server& server, const server::ServerSettin
 }
 
 void tell_of_variables(const Environment& environment, const server::ServerSettings& settings) {
-  if (!environment.without_effect.empty()) {
-    spdlog::info("{}: no effect, since counters live in this process", fmt::join(environment.without_effect, ", "));
+  const bool shared = !settings.shared_stores.empty();
+  if (!environment.about_stores.empty() && !shared) {
+    spdlog::info("{}: no effect, since counters live in this process", fmt::join(environment.about_stores, ", "));
   }
-  if (environment.backend) {
-    spdlog::warn("BACKEND_TYPE is '{}': this version keeps counters in this process all the same",
+  if (environment.backend && !shared) {
+    spdlog::warn("BACKEND_TYPE is '{}', but there is no REDIS_URL: counters live in this process",
                  *environment.backend);
   }
   if (settings.near_limit_ratio > 1) {
@@ -44,13 +45,35 @@ void tell_of_variables(const Environment& environment, const server::ServerSetti
   if (settings.shadow_mode) spdlog::warn("shadow mode for all rules: no request is refused");
 }
 
+std::vector<std::string> names_of(const server::ServerSettings& settings) {
+  std::vector<std::string> names;
+  for (const server::SharedStoreSettings& store : settings.shared_stores) {
+    if (!store.name.empty()) names.push_back(store.name);
+  }
+  return names;
+}
+
+void tell_of_stores(const server::ServerSettings& settings) {
+  if (settings.shared_stores.empty()) {
+    if (settings.fleet_size > 1) return;
+    spdlog::info("counters live in this process: several replicas admit each limit once each");
+    return;
+  }
+  for (const server::SharedStoreSettings& store : settings.shared_stores) {
+    const std::string_view whose = store.per_second ? "limits per second" : store.name.empty() ? "all limits" : "";
+    spdlog::info("counters of {} are in {}", whose.empty() ? fmt::format("store '{}'", store.name) : whose,
+                 store.address);
+  }
+}
+
 void run(const ServeOptions& options) {
   const Environment environment = environment_or_end();
   const server::ServerSettings settings = settings_of(options, environment);
   const auto format = options.log_format == "json" ? server::LogFormat::json : server::LogFormat::text;
   server::start_log(format, server::parse_log_level(options.log_level).value_or(spdlog::level::info));
-  const auto loaded =
-      load_rules(options.rules, merges_domains(options, environment), [](Severity severity, const Error& error) {
+  const auto loaded = load_rules(
+      options.rules, {.merge_domains = merges_domains(options, environment), .stores = names_of(settings)},
+      [](Severity severity, const Error& error) {
         spdlog::log(severity == Severity::error ? spdlog::level::err : spdlog::level::warn, "{}", to_string(error));
       });
   if (!loaded && starts_without_rules(options, environment)) {
@@ -67,7 +90,7 @@ void run(const ServeOptions& options) {
     throw CLI::RuntimeError{kNoAnswer};
   }
   server::Server& server = **opened;
-  spdlog::info("counters live in this process: several replicas admit each limit once each");
+  tell_of_stores(settings);
   tell_of_variables(environment, settings);
   warn_of_open_ports(server, settings);
   const auto debug = server.debug_address();

@@ -195,6 +195,7 @@ server::ServerSettings settings_of(const ServeOptions& options, const Environmen
   settings.quota_mode = chosen(options.quota_mode, environment.quota_mode);
   settings.spare_others = chosen(options.spare_others, environment.spare_others);
   settings.replies = replies_of(options, environment);
+  apply_store_options(options.stores, environment, settings);
   return settings;
 }
 
@@ -216,6 +217,7 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
               "Start although the rules cannot be used, and answer every request with an error that says so "
               "(FORCE_START_WITHOUT_INITIAL_CONFIG)");
   add_network_options(command, options);
+  add_store_options(command, options.stores);
   add_resource_options(command, options);
   add_mode_options(command, options);
   add_reply_options(command, options);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "penstock/cli/environment.h"
+#include "penstock/cli/store_options.h"
 #include "penstock/server/server.h"
 
 namespace penstock::cli {
@@ -39,6 +40,7 @@ struct ServeOptions {
   std::string allow_negative_hits = "true";
   std::string log_format = "text";
   std::string log_level = "info";
+  StoreOptions stores;
   server::ServerSettings settings;
 };
 

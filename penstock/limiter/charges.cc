@@ -56,9 +56,9 @@ Charges::Joint Charges::join(const rules::RuleSet& rules, const Check& check, st
   return joint;
 }
 
-std::expected<void, Error> Charges::add(const rules::RuleSet& rules, const Check& check, std::span<Plan> plans,
+std::expected<void, Error> Charges::add(const Ruling& ruling, const Check& check, std::span<Plan> plans,
                                         std::span<const rules::RuleLimit> overrides, std::uint64_t request) {
-  const Joint joint = join(rules, check, plans, overrides);
+  const Joint joint = join(*ruling.rules, check, plans, overrides);
   if (joint.mode == GroupMode::all_or_nothing && joint.charges > store::Group::kMaxCharges) {
     return fail(
         ErrorCode::invalid_argument,
@@ -72,7 +72,7 @@ std::expected<void, Error> Charges::add(const rules::RuleSet& rules, const Check
     const std::span<const rules::RuleLimit> limits = plan.limits(overrides);
     if (limits.empty() || (plan.joined && !alone)) continue;
     open_group(check, mode_of(limits), plan.negative ? algorithm::Verb::refund : algorithm::Verb::decide, request);
-    add_charges(rules, check, d, plan, limits, false);
+    add_charges(ruling, check, d, plan, limits, false);
   }
   if (alone) return {};
   for (std::size_t d = 0, in_group = 0; d < plans.size(); ++d) {
@@ -80,7 +80,7 @@ std::expected<void, Error> Charges::add(const rules::RuleSet& rules, const Check
     if (in_group % store::Group::kMaxCharges == 0) open_group(check, joint.mode, algorithm::Verb::decide, request);
     const std::span<const rules::RuleLimit> limits = plans[d].limits(overrides);
     const bool shadow = !plans[d].is_override() && plans[d].match.rule->shadow_mode;
-    add_charges(rules, check, d, plans[d], limits, shadow && joint.mode == GroupMode::all_or_nothing);
+    add_charges(ruling, check, d, plans[d], limits, shadow && joint.mode == GroupMode::all_or_nothing);
     in_group += limits.size();
   }
   return {};
@@ -95,18 +95,28 @@ void Charges::open_group(const Check& check, GroupMode mode, algorithm::Verb ver
        .ticket = {.request = request, .first_decision = static_cast<std::uint32_t>(charges_.size() - first_)}});
 }
 
-void Charges::add_charges(const rules::RuleSet& rules, const Check& check, std::size_t descriptor, Plan& plan,
+std::uint8_t Ruling::store_of(std::string_view domain, const Plan& plan, const rules::RuleLimit& limit,
+                              std::size_t index) const {
+  if (placements->all_on_node()) return 0;
+  if (!plan.is_override()) return placements->of(*plan.match.rule, index).store;
+  const rules::RuleSet::Domain* const known = rules->domain(domain);
+  return placements->store_of(known == nullptr ? std::string_view{} : rules->store_of(*known), limit);
+}
+
+void Charges::add_charges(const Ruling& ruling, const Check& check, std::size_t descriptor, Plan& plan,
                           std::span<const rules::RuleLimit> limits, bool observer) {
   plan.first_decision = static_cast<std::uint32_t>(charges_.size() - first_);
   groups_.back().charge_count += static_cast<std::uint32_t>(limits.size());
-  for (const rules::RuleLimit& limit : limits) {
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const rules::RuleLimit& limit = limits[i];
     PENSTOCK_DCHECK(names_.size() < names_.capacity());
-    const Names& names =
-        names_.emplace_back(rules, check.domain, check.descriptors[descriptor].entries, limit, plan.is_override());
+    const Names& names = names_.emplace_back(*ruling.rules, check.domain, check.descriptors[descriptor].entries, limit,
+                                             plan.is_override());
     charges_.push_back({.counter = rules::counter_of(plan.match.counter, limit),
                         .limit = &limit.limit,
                         .cost = plan.hits,
                         .names = &names,
+                        .store = ruling.store_of(check.domain, plan, limit, i),
                         .observer = observer,
                         .accepts_wait = check.accepts_wait});
   }

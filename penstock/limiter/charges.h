@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "penstock/base/error.h"
 #include "penstock/limiter/check.h"
 #include "penstock/limiter/limiter.h"
+#include "penstock/limiter/placement.h"
 #include "penstock/limiter/plan.h"
 #include "penstock/rules/rule_set.h"
 #include "penstock/store/store.h"
@@ -25,6 +27,9 @@ class Names final : public store::CounterNames {
   [[nodiscard]] std::array<std::uint8_t, 16> shared_identity() const override {
     return rules_->shared_identity(domain_, entries_, *limit_, is_override_);
   }
+  [[nodiscard]] std::uint64_t shared_family() const override {
+    return rules_->shared_family(domain_, entries_, is_override_);
+  }
   [[nodiscard]] bool append_original_key(Instant now, std::string& out) const override {
     return rules_->append_original_key(domain_, entries_, *limit_, is_override_, now, out);
   }
@@ -35,6 +40,16 @@ class Names final : public store::CounterNames {
   std::span<const rules::Entry> entries_;
   const rules::RuleLimit* limit_;
   bool is_override_;
+};
+
+// Rules, and where their limits are kept.
+struct Ruling {
+  std::shared_ptr<const rules::RuleSet> rules;
+  std::shared_ptr<const Placements> placements;
+
+  // Which store keeps limit number `index` of those that a plan charges.
+  [[nodiscard]] std::uint8_t store_of(std::string_view domain, const Plan& plan, const rules::RuleLimit& limit,
+                                      std::size_t index) const;
 };
 
 // Turns the plans of a batch's checks into charges and groups. A rule's limits are one group: a list passes whole or
@@ -58,7 +73,7 @@ class Charges {
 
   // Sets `first_decision` of each plan: an index into the check's decisions. Errors, with nothing added:
   // invalid_argument where more limits than a group holds would have to pass together.
-  [[nodiscard]] std::expected<void, Error> add(const rules::RuleSet& rules, const Check& check, std::span<Plan> plans,
+  [[nodiscard]] std::expected<void, Error> add(const Ruling& ruling, const Check& check, std::span<Plan> plans,
                                                std::span<const rules::RuleLimit> overrides, std::uint64_t request);
 
   [[nodiscard]] std::span<const store::Group> groups() const noexcept { return groups_; }
@@ -74,7 +89,7 @@ class Charges {
   [[nodiscard]] Joint join(const rules::RuleSet& rules, const Check& check, std::span<Plan> plans,
                            std::span<const rules::RuleLimit> overrides) const;
   void open_group(const Check& check, store::GroupMode mode, algorithm::Verb verb, std::uint64_t request);
-  void add_charges(const rules::RuleSet& rules, const Check& check, std::size_t descriptor, Plan& plan,
+  void add_charges(const Ruling& ruling, const Check& check, std::size_t descriptor, Plan& plan,
                    std::span<const rules::RuleLimit> limits, bool observer);
 
   bool spare_others_;

@@ -56,6 +56,11 @@ Nanoseconds window_offset(const Plan& plan, const rules::RuleLimit& limit) {
 std::optional<std::int64_t> reset_seconds(const Plan& plan, const Status& status, Instant now) {
   const algorithm::Limit& limit = status.limit->limit;
   const Decision& decision = status.decision;
+  const bool told =
+      limit.spreads_windows() && (decision.retry_after > Nanoseconds{0} || decision.reset_after > Nanoseconds{0});
+  if (told && limit.algorithm() == algorithm::Algorithm::fixed_window) {
+    return seconds_rounded_up(std::max(decision.retry_after, decision.reset_after));
+  }
   if (limit.algorithm() == algorithm::Algorithm::fixed_window) {
     return seconds_to_window_end(limit.window_seconds(), now, window_offset(plan, *status.limit));
   }
@@ -169,6 +174,7 @@ void count_hits(const Plan& plan, const Status& status, float near_limit_ratio, 
   counters.within_limit.add(hits.within);
   counters.near_limit.add(hits.near);
   counters.over_limit.add(hits.over);
+  if (status.decision.cached) counters.over_limit_with_local_cache.add(hits.over);
   if (status.rule->shadow_mode) counters.shadow_mode.add(hits.over);
 }
 

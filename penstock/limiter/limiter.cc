@@ -15,6 +15,7 @@
 #include "penstock/limiter/charges.h"
 #include "penstock/limiter/judgement.h"
 #include "penstock/limiter/plan.h"
+#include "penstock/limiter/store_failure.h"
 
 namespace penstock::limiter {
 namespace {
@@ -33,8 +34,11 @@ struct Planned {
 std::string_view describe(algorithm::Cause cause) {
   switch (cause) {
     case algorithm::Cause::timeout: return "it did not answer in time";
-    case algorithm::Cause::unavailable: return "it cannot be reached";
+    case algorithm::Cause::refused: return "it cannot be reached, or refuses";
+    case algorithm::Cause::readonly: return "it is a replica, which does not count";
     case algorithm::Cause::overloaded: return "too many requests wait for it";
+    case algorithm::Cause::breaker: return "it stopped answering, and is asked again once it does";
+    case algorithm::Cause::script: return "it cannot run the script that decides";
     case algorithm::Cause::none: break;
   }
   return "it gave no answer";
@@ -50,12 +54,17 @@ Error store_failed(algorithm::Cause cause) {
 
 class Limiter::Impl final : public store::LateDecisions {
  public:
-  Impl(store::Store& store, const LimiterOptions& options) : store_{store}, options_{options}, charges_{options} {}
+  Impl(store::Store& store, const LimiterOptions& options)
+      : store_{store},
+        options_{options},
+        failures_{store, options.placement, statistics_.degraded},
+        charges_{options} {}
 
   void use_rules(std::shared_ptr<const rules::RuleSet> rules) {
-    rules_ = std::move(rules);
+    ruling_ = {.rules = rules, .placements = nullptr};
+    if (rules) ruling_.placements = std::make_shared<const Placements>(*rules, options_.placement);
     statistics_.rules.clear();
-    statistics_.rules.resize(rules_ ? rules_->rules().size() : 0);
+    statistics_.rules.resize(rules ? rules->rules().size() : 0);
   }
 
   void decide(std::span<const Check> checks, Instant now, VerdictSink& sink) {
@@ -80,7 +89,7 @@ class Limiter::Impl final : public store::LateDecisions {
     const std::unique_ptr<Waiting> done = std::move(found->second);
     waiting_.erase(found);
     sink_ = done->sink;
-    answer(done->ticket, done->plans.descriptors, done->plans.overrides, done->decisions, *done->rules, done->asked);
+    answer(done->ticket, done->plans.descriptors, done->plans.overrides, done->decisions, done->ruling, done->asked);
   }
 
   [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
@@ -92,7 +101,7 @@ class Limiter::Impl final : public store::LateDecisions {
     std::uint64_t ticket;
     Plans plans;
     std::vector<Decision> decisions;
-    std::shared_ptr<const rules::RuleSet> rules;
+    Ruling ruling;
     Instant asked;
   };
 
@@ -100,7 +109,7 @@ class Limiter::Impl final : public store::LateDecisions {
     Planned& planned = planned_.emplace_back();
     planned.first_plan = plans_.descriptors.size();
     statistics_.checks.add();
-    if (!rules_) {
+    if (!ruling_.rules) {
       planned.error = Error{ErrorCode::unknown, "no rate limit configuration loaded", std::nullopt};
       return;
     }
@@ -111,7 +120,7 @@ class Limiter::Impl final : public store::LateDecisions {
       }
     }
     bool domain_known = true;
-    if (auto done = plan_check(*rules_, check, options_.counter_key, plans_, domain_known); !done) {
+    if (auto done = plan_check(*ruling_.rules, check, options_.counter_key, plans_, domain_known); !done) {
       planned.error = std::move(done.error());
       return;
     }
@@ -128,7 +137,7 @@ class Limiter::Impl final : public store::LateDecisions {
       planned.first_decision = charges_.charges().size();
       if (planned.error) continue;
       const std::span<Plan> plans = plans_of(i);
-      auto added = charges_.add(*rules_, checks[i], plans, plans_.overrides, next_request_ + i);
+      auto added = charges_.add(ruling_, checks[i], plans, plans_.overrides, next_request_ + i);
       if (!added) {
         planned.error = std::move(added.error());
         continue;
@@ -153,14 +162,13 @@ class Limiter::Impl final : public store::LateDecisions {
       give_error(ticket, *planned.error);
       return;
     }
-    const auto decisions =
-        std::span<const Decision>{decisions_}.subspan(planned.first_decision, planned.decision_count);
+    const auto decisions = std::span<Decision>{decisions_}.subspan(planned.first_decision, planned.decision_count);
     const std::span<const Plan> plans = plans_of(index);
     if (has_pending(decisions)) {
       wait(ticket, next_request_ + index, plans, decisions, now);
       return;
     }
-    answer(ticket, plans, plans_.overrides, decisions, *rules_, now);
+    answer(ticket, plans, plans_.overrides, decisions, ruling_, now);
   }
 
   void wait(std::uint64_t ticket, std::uint64_t request, std::span<const Plan> plans,
@@ -176,25 +184,38 @@ class Limiter::Impl final : public store::LateDecisions {
                                                      .ticket = ticket,
                                                      .plans = {{plans.begin(), plans.end()}, plans_.overrides},
                                                      .decisions = {decisions.begin(), decisions.end()},
-                                                     .rules = rules_,
+                                                     .ruling = ruling_,
                                                      .asked = now});
     waiting_.emplace(request, std::move(waiting));
   }
 
+  Status judge_with_failures(const Ruling& ruling, const Plan& plan, std::span<const rules::RuleLimit> limits,
+                             std::span<const Decision> decisions, Instant now) {
+    Status status = judge(plan, limits, decisions.subspan(plan.first_decision, limits.size()), now);
+    if (status.limit == nullptr) return status;
+    const auto decided = static_cast<std::size_t>(status.limit - limits.data());
+    status.degraded = failures_.policy_of(ruling, plan, decided, status.decision);
+    const bool unknown = status.degraded && *status.degraded != rules::OnStoreFailure::local;
+    if (!unknown) return status;
+    status.limit = nullptr;
+    status.reset_seconds.reset();
+    return status;
+  }
+
   void answer(std::uint64_t ticket, std::span<const Plan> plans, std::span<const rules::RuleLimit> overrides,
-              std::span<const Decision> decisions, const rules::RuleSet& rules, Instant now) {
+              std::span<Decision> decisions, const Ruling& ruling, Instant now) {
+    failures_.resolve(ruling, plans, overrides, decisions, now);
     statuses_.clear();
     algorithm::Cause cause = algorithm::Cause::none;
     bool unanswered = false;
     for (const Plan& plan : plans) {
       const std::span<const rules::RuleLimit> limits = plan.limits(overrides);
-      const Status& status =
-          statuses_.emplace_back(judge(plan, limits, decisions.subspan(plan.first_decision, limits.size()), now));
+      const Status& status = statuses_.emplace_back(judge_with_failures(ruling, plan, limits, decisions, now));
       if (status.decision.outcome == Outcome::unanswered) {
         statistics_.unanswered_groups.add();
         unanswered = true;
         cause = status.decision.cause;
-      } else if (status.limit != nullptr && status.rule != nullptr && !plan.negative && &rules == rules_.get()) {
+      } else if (status.limit != nullptr && status.rule != nullptr && !plan.negative && ruling.rules == ruling_.rules) {
         count_hits(plan, status, options_.near_limit_ratio, statistics_.rules[status.rule->index]);
       }
     }
@@ -228,8 +249,9 @@ class Limiter::Impl final : public store::LateDecisions {
   store::Store& store_;
   const LimiterOptions options_;
   VerdictSink* sink_ = nullptr;  // of the checks at hand
-  std::shared_ptr<const rules::RuleSet> rules_;
+  Ruling ruling_;
   Statistics statistics_;
+  StoreFailures failures_;
   std::uint64_t next_request_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Waiting>> waiting_;  // at most kMaxWaiting
 

@@ -6,6 +6,7 @@
 #include "penstock/base/hash.h"
 #include "penstock/base/instant.h"
 #include "penstock/limiter/check.h"
+#include "penstock/limiter/placement.h"
 #include "penstock/limiter/statistics.h"
 #include "penstock/limiter/verdict.h"
 #include "penstock/rules/rule_set.h"
@@ -20,9 +21,10 @@ struct LimiterOptions {
   bool allow_negative_hits = true;
   // The three modes of envoyproxy/ratelimit for all rules (SHADOW_MODE, QUOTA_MODE and
   // STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT there).
-  bool shadow_mode = false;   // no check as a whole is over its limit; statuses say what they say
-  bool quota_mode = false;    // every descriptor but an unlimited one is one of quota mode, matched or not
-  bool spare_others = false;  // where a limit of a check is over, only those that are over are charged
+  bool shadow_mode = false;    // no check as a whole is over its limit; statuses say what they say
+  bool quota_mode = false;     // every descriptor but an unlimited one is one of quota mode, matched or not
+  bool spare_others = false;   // where a limit of a check is over, only those that are over are charged
+  PlacementOptions placement;  // which store keeps what, and what happens when it fails
 };
 
 // A batch of checks in, a verdict for each out: matching, grouping, `replaces`, shadow and quota mode, statistics. Does

@@ -326,7 +326,7 @@ class FailingStore : public LimiterTest {
 
 TEST_F(FailingStore, IsAnErrorThatSaysWhy) {
   ask({{{{"user", "x"}}}, {{{"user", "y"}}}});
-  store_.fail_with(algorithm::Cause::unavailable);
+  store_.fail_with(algorithm::Cause::refused);
   const Kept kept = ask({{{{"user", "x"}}}});
   ASSERT_TRUE(kept.error);
   EXPECT_EQ(kept.error->code, ErrorCode::unavailable);

@@ -28,6 +28,9 @@ struct Status {
   const rules::Rule* rule = nullptr;        // null: none, or an override
   const rules::RuleLimit* limit = nullptr;  // the limit that decided; null: none
   algorithm::Decision decision;             // of that limit
+  // What was answered in place of the store, which gave no answer for `decision.cause`; nothing: the store decided.
+  // With allow and deny there is no `limit`, since nothing is known of it.
+  std::optional<rules::OnStoreFailure> degraded = std::nullopt;
 };
 
 // The answer to one check. Everything it points to is valid until `VerdictSink::on_verdict` returns.

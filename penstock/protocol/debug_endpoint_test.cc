@@ -127,7 +127,7 @@ descriptors:
 
 TEST(DebugPages, ListFiguresByName) {
   EXPECT_EQ(list_figures({{"b", 2}, {"a", 18'446'744'073'709'551'615U}}), "a 18446744073709551615\nb 2\n");
-  EXPECT_EQ(name_for_rule("hits", "d.k_\"v\\\n"), R"(hits{rule="d.k_\"v\\\x0a"})");
+  EXPECT_EQ(labelled("hits", "rule", "d.k_\"v\\\n"), R"(hits{rule="d.k_\"v\\\x0a"})");
 }
 
 }  // namespace

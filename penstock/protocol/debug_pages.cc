@@ -59,13 +59,13 @@ std::string list_figures(std::vector<Figure> figures) {
   return out;
 }
 
-std::string name_for_rule(std::string_view name, std::string_view path) {
+std::string labelled(std::string_view name, std::string_view label, std::string_view value) {
   std::string escaped;
-  for (const char c : path) {
+  for (const char c : value) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
   }
-  return fmt::format("{}{{rule=\"{}\"}}", name, without_controls(escaped));
+  return fmt::format("{}{{{}=\"{}\"}}", name, label, without_controls(escaped));
 }
 
 }  // namespace penstock::protocol

@@ -24,7 +24,7 @@ struct Figure {
 // A line "name value" for each, sorted by name.
 [[nodiscard]] std::string list_figures(std::vector<Figure> figures);
 
-// "name{rule="path"}"; quotes, backslashes and control characters of the path are escaped.
-[[nodiscard]] std::string name_for_rule(std::string_view name, std::string_view path);
+// "name{label="value"}"; quotes, backslashes and control characters of the value are escaped.
+[[nodiscard]] std::string labelled(std::string_view name, std::string_view label, std::string_view value);
 
 }  // namespace penstock::protocol

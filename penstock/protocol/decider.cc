@@ -1,5 +1,6 @@
 #include "penstock/protocol/decider.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -46,9 +47,21 @@ std::string decider_limit(const limiter::Status& status) {
 }
 
 std::string decider_item(const limiter::Status& status) {
-  const std::string label = status.rule == nullptr ? std::string{kOverride} : structured_string(decider_label(status));
-  return fmt::format("{};limit={};remaining={}{}", label, structured_string(decider_limit(status)), status.remaining,
-                     status.decision.refused() ? ";over" : "");
+  std::string item = status.rule == nullptr ? std::string{kOverride} : structured_string(decider_label(status));
+  if (status.limit != nullptr) {
+    item += fmt::format(";limit={};remaining={}", structured_string(decider_limit(status)), status.remaining);
+  }
+  if (status.decision.refused()) item += ";over";
+  if (status.degraded)
+    item += fmt::format(";store={};answer={}", to_string(status.decision.cause), to_string(*status.degraded));
+  return item;
+}
+
+const limiter::Status* decider_of(const limiter::Verdict& verdict) {
+  if (verdict.deciding != nullptr) return verdict.deciding;
+  const auto degraded =
+      std::ranges::find_if(verdict.statuses, [](const limiter::Status& status) { return status.degraded.has_value(); });
+  return degraded == verdict.statuses.end() ? nullptr : &*degraded;
 }
 
 }  // namespace penstock::protocol

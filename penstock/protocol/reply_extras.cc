@@ -71,13 +71,17 @@ Metadata::Map describe(const limiter::Check& check) {
 }
 
 Metadata describe_decider(const Verdict& verdict) {
-  const Status& status = *verdict.deciding;
-  const auto index = static_cast<std::uint64_t>(verdict.deciding - verdict.statuses.data());
-  return {.value = Metadata::Map{{"descriptor", number(index)},
-                                 {"limit", {.value = decider_limit(status)}},
-                                 {"over", {.value = status.decision.refused()}},
-                                 {"remaining", number(status.remaining)},
-                                 {"rule", {.value = decider_label(status)}}}};
+  const Status& status = *decider_of(verdict);
+  const auto index = static_cast<std::uint64_t>(&status - verdict.statuses.data());
+  Metadata::Map map;
+  if (status.degraded) map.emplace_back("answer", Metadata{.value = std::string{to_string(*status.degraded)}});
+  map.emplace_back("descriptor", number(index));
+  if (status.limit != nullptr) map.emplace_back("limit", Metadata{.value = decider_limit(status)});
+  map.emplace_back("over", Metadata{.value = status.decision.refused()});
+  if (status.limit != nullptr) map.emplace_back("remaining", number(status.remaining));
+  map.emplace_back("rule", Metadata{.value = decider_label(status)});
+  if (status.degraded) map.emplace_back("store", Metadata{.value = std::string{to_string(status.decision.cause)}});
+  return {.value = std::move(map)};
 }
 
 Metadata joined_metadata(std::span<const Status> statuses) {
@@ -146,8 +150,8 @@ ReplyExtras ReplyExtender::extend(std::uint64_t ticket, const Verdict& verdict) 
   ReplyExtras extras;
   if (options_.response_headers) extras.response_headers = headers(*options_.response_headers, verdict.deciding);
   if (options_.request_headers) extras.request_headers = headers(*options_.request_headers, verdict.deciding);
-  if (options_.decider_header && verdict.deciding != nullptr) {
-    extras.response_headers.push_back({std::string{kDeciderHeader}, decider_item(*verdict.deciding)});
+  if (const Status* const decider = options_.decider_header ? decider_of(verdict) : nullptr) {
+    extras.response_headers.push_back({std::string{kDeciderHeader}, decider_item(*decider)});
   }
   if (options_.any_dynamic_metadata()) {
     Metadata metadata = dynamic_metadata(ticket, verdict);
@@ -166,7 +170,7 @@ Metadata ReplyExtender::dynamic_metadata(std::uint64_t ticket, const Verdict& ve
     Metadata joined = joined_metadata(verdict.statuses);
     if (!std::get<Metadata::Map>(joined.value).empty()) map.emplace_back("metadata", std::move(joined));
   }
-  if (options_.decider_metadata && verdict.deciding != nullptr) {
+  if (options_.decider_metadata && decider_of(verdict) != nullptr) {
     map.emplace_back("penstock", describe_decider(verdict));
   }
   return {.value = std::move(map)};

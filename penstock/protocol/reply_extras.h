@@ -30,7 +30,8 @@ struct ReplyExtras {
 };
 
 // The header that names who decided: an item of RFC 9651 (structured fields),
-//   "<rule label>";limit="<limit in words>";remaining=<count>[;over]
+//   "<rule label>";limit="<limit in words>";remaining=<count>[;over][;store=<cause>;answer=<policy>]
+// the last two where the store gave no answer and the policy stood in for it; with allow and deny without the limit,
 // or, for a limit that came with the request, the token `override` in place of the label. In the texts `%` and bytes
 // that are not printable ASCII stand as `%` and two hex digits; a label longer than kMaxLabelBytes ends in "...".
 inline constexpr std::string_view kDeciderHeader = "x-penstock-limit";

@@ -19,6 +19,7 @@ void Builder::add(const FileDraft& file) {
   }
   RuleSet::Domain& into = domain(file.domain);
   all_or_nothing(file.all_or_nothing, into);
+  store(file.store, into);
   for (const DescriptorDraft& draft : file.descriptors) {
     descriptor(draft, {.domain = into.name, .path = into.name, .label = into.name}, into.top);
   }
@@ -36,6 +37,11 @@ void Builder::all_or_nothing(const Stated<bool>& stated, RuleSet::Domain& domain
   }
   domain.all_or_nothing = stated.value;
   domain.all_or_nothing_place = findings_.place(stated.mark);
+}
+
+void Builder::store(const Stated<std::string>& stated, RuleSet::Domain& domain) {
+  file_store_ = stated.value;
+  if (check_store_name(stated, stores(), findings_) && domain.store.empty()) domain.store = stated.value;
 }
 
 std::unique_ptr<const Compiled> Builder::take() {
@@ -123,7 +129,7 @@ const Rule* Builder::rule(const DescriptorDraft& draft, const Parent& place) {
 void Builder::limits(const DescriptorDraft& draft, Rule& rule) {
   if (draft.rate_limit) names(*draft.rate_limit, rule);
   if (draft.rate_limits) {
-    rule.limits = make_limits(*draft.rate_limits, findings_);
+    rule.limits = make_limits(*draft.rate_limits, stores(), findings_);
   } else if (draft.rate_limit) {
     single_limit(*draft.rate_limit, rule);
   }
@@ -134,7 +140,7 @@ void Builder::single_limit(const LimitDraft& draft, Rule& rule) {
   if (rule.unlimited) {
     check_unlimited(draft, findings_);
   } else if (!draft.unlimited.broken) {
-    const std::optional<RuleLimit> limit = make_limit(draft, findings_);
+    const std::optional<RuleLimit> limit = make_limit(draft, stores(), findings_);
     if (limit) rule.limits.push_back(*limit);
   }
 }

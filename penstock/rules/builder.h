@@ -6,6 +6,7 @@
 
 #include "penstock/rules/draft.h"
 #include "penstock/rules/findings.h"
+#include "penstock/rules/limit_maker.h"
 #include "penstock/rules/lint.h"
 #include "penstock/rules/rule_set.h"
 #include "penstock/rules/tree.h"
@@ -33,6 +34,8 @@ class Builder {
   };
 
   void all_or_nothing(const Stated<bool>& stated, RuleSet::Domain& domain);
+  void store(const Stated<std::string>& stated, RuleSet::Domain& domain);
+  [[nodiscard]] StoreNames stores() const { return {.known = options_.stores, .of_file = file_store_}; }
   void descriptor(const DescriptorDraft& draft, const Parent& parent, Level& level);
   void insert(std::unique_ptr<Node> node, const std::string& path, yaml::Mark mark, Level& level);
   void limits(const DescriptorDraft& draft, Rule& rule);
@@ -43,6 +46,7 @@ class Builder {
   [[nodiscard]] std::string place_of(std::uint32_t source, yaml::Mark mark) const;
 
   LoadOptions options_;
+  std::string file_store_;  // of the file at hand
   Findings& findings_;
   std::vector<ReplacedName> replaced_;
   std::unique_ptr<Compiled> compiled_ = std::make_unique<Compiled>();

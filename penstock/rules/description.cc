@@ -25,6 +25,9 @@ std::string describe_limit(const RuleLimit& limit) {
     text += fmt::format(", waits of up to {} for callers that can wait", to_text(counted.max_wait()));
   }
   if (counted.spreads_windows()) text += ", windows begin at an offset per key";
+  if (limit.tier == Tier::local) text += ", counted by each node alone";
+  if (!limit.store.empty()) text += fmt::format(", in store {}", escaped(limit.store));
+  if (limit.on_store_failure) text += fmt::format(", on_store_failure {}", to_string(*limit.on_store_failure));
   if (counted.capacity() == 0) {
     text += ": refuses every hit";
   } else if (counted.counts_refused()) {

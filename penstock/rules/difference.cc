@@ -46,6 +46,7 @@ bool is_tenfold(double before, double after) {
 // Whether counters of the one are read by the other.
 bool keeps_counters(const RuleLimit& a, const RuleLimit& b) {
   if (a.limit.algorithm() != b.limit.algorithm() || a.rank != b.rank) return false;
+  if (a.tier != b.tier || a.store != b.store) return false;
   return !a.limit.is_window() || (a.limit.window_seconds() == b.limit.window_seconds() &&
                                   a.limit.spreads_windows() == b.limit.spreads_windows());
 }

@@ -40,6 +40,9 @@ struct LimitDraft {
   Stated<std::string> max_wait;
   Stated<std::string> window_offset;
   Stated<bool> count_refused;
+  Stated<std::string> tier;
+  Stated<std::string> store;
+  Stated<std::string> on_store_failure;
 };
 
 struct DescriptorDraft {
@@ -62,6 +65,7 @@ struct DescriptorDraft {
 struct FileDraft {
   Stated<std::string> domain;
   Stated<bool> all_or_nothing;
+  Stated<std::string> store;  // of limits that name none
   std::vector<DescriptorDraft> descriptors;
 };
 

@@ -57,6 +57,9 @@ constexpr std::array<FieldInfo, kFieldCount> kFields{{
     {"window_offset", kOurLimit, true},
     {"count_refused", kOurLimit, true},
     {"all_or_nothing", kFile, true},
+    {"tier", kOurLimit, true},
+    {"store", kFile | kOurLimit, true},
+    {"on_store_failure", kOurLimit, true},
 }};
 
 const FieldInfo& info(Field field) { return kFields[static_cast<std::size_t>(field)]; }

@@ -40,9 +40,12 @@ enum class Field : std::uint8_t {
   window_offset,
   count_refused,
   all_or_nothing,
+  tier,
+  store,
+  on_store_failure,
 };
 
-inline constexpr std::size_t kFieldCount = 25;
+inline constexpr std::size_t kFieldCount = 28;
 
 [[nodiscard]] std::string_view to_string(Field field) noexcept;
 [[nodiscard]] std::optional<Field> field_named(std::string_view text) noexcept;

@@ -150,6 +150,37 @@ bool counts_refused(const LimitDraft& draft, Algorithm algorithm, bool from_list
   return algorithm == Algorithm::fixed_window && !from_list;
 }
 
+// Where the limit's counters are, and what is answered where they cannot be reached. False if anything is wrong.
+bool place_limit(const LimitDraft& draft, const StoreNames& stores, RuleLimit& limit, Findings& findings) {
+  if (draft.tier.broken || draft.store.broken || draft.on_store_failure.broken) return false;
+  bool fine = true;
+  if (draft.tier.stated && draft.tier.value == to_string(Tier::local)) {
+    limit.tier = Tier::local;
+  } else if (draft.tier.stated && draft.tier.value != to_string(Tier::global)) {
+    findings.error(draft.tier.mark,
+                   fmt::format("'tier' is {}; accepted is global or local", in_quotes(draft.tier.value)));
+    fine = false;
+  }
+  if (draft.on_store_failure.stated) {
+    const std::string& text = draft.on_store_failure.value;
+    limit.on_store_failure = on_store_failure_named(text);
+    if (!limit.on_store_failure) {
+      findings.error(draft.on_store_failure.mark,
+                     fmt::format("'on_store_failure' is {}; accepted is error, allow, deny or local", in_quotes(text)));
+      fine = false;
+    }
+  }
+  const auto needs_store = [&](const Stated<std::string>& field, Field name) {
+    if (!field.stated || limit.tier == Tier::global) return;
+    findings.error(field.mark, fmt::format("'{}' has no meaning for tier local, which uses no store", to_string(name)));
+    fine = false;
+  };
+  needs_store(draft.store, Field::store);
+  needs_store(draft.on_store_failure, Field::on_store_failure);
+  if (limit.tier == Tier::global) limit.store = draft.store.stated ? draft.store.value : stores.of_file;
+  return check_store_name(draft.store, stores, findings) && fine;
+}
+
 // What a draft comes to, once everything in it is right.
 struct Parts {
   Algorithm algorithm;
@@ -174,7 +205,7 @@ std::optional<Parts> read_parts(const LimitDraft& draft, Findings& findings) {
   return Parts{.algorithm = *algorithm, .time = *time, .max_wait = *max_wait, .peak = peak};
 }
 
-std::optional<RuleLimit> make(const LimitDraft& draft, bool from_list, Findings& findings) {
+std::optional<RuleLimit> make(const LimitDraft& draft, bool from_list, const StoreNames& stores, Findings& findings) {
   const std::optional<Parts> parts = read_parts(draft, findings);
   if (!parts) return std::nullopt;
   const std::uint32_t amount = draft.rate.requests_per_unit.value;
@@ -199,6 +230,7 @@ std::optional<RuleLimit> make(const LimitDraft& draft, bool from_list, Findings&
                  .burst = limit->is_bucket() ? burst_of(draft.rate) : 0,
                  .rank = 0,
                  .from_list = from_list};
+  if (!place_limit(draft, stores, made, findings)) return std::nullopt;
   if (!parts->peak) return made;
   made.peak = parts->peak->stated;
   compare_peak(made, *parts->peak, draft.peak->mark, findings);
@@ -233,14 +265,25 @@ bool rank(RuleLimit& limit, std::span<const RuleLimit> others, yaml::Mark mark, 
 
 }  // namespace
 
-std::optional<RuleLimit> make_limit(const LimitDraft& draft, Findings& findings) {
-  return make(draft, false, findings);
+bool check_store_name(const Stated<std::string>& name, const StoreNames& stores, Findings& findings) {
+  if (!name.stated || name.broken || !stores.known) return !name.broken;
+  if (std::ranges::find(*stores.known, name.value) != stores.known->end()) return true;
+  const std::vector<std::string_view> names{stores.known->begin(), stores.known->end()};
+  findings.error(name.mark,
+                 names.empty()
+                     ? fmt::format("store {}, but no stores are named (--settings, stores)", in_quotes(name.value))
+                     : fmt::format("unknown store {}{}", in_quotes(name.value), meant(name.value, names)));
+  return false;
 }
 
-std::vector<RuleLimit> make_limits(std::span<const LimitDraft> drafts, Findings& findings) {
+std::optional<RuleLimit> make_limit(const LimitDraft& draft, const StoreNames& stores, Findings& findings) {
+  return make(draft, false, stores, findings);
+}
+
+std::vector<RuleLimit> make_limits(std::span<const LimitDraft> drafts, const StoreNames& stores, Findings& findings) {
   std::vector<RuleLimit> limits;
   for (const LimitDraft& draft : drafts) {
-    std::optional<RuleLimit> limit = make(draft, true, findings);
+    std::optional<RuleLimit> limit = make(draft, true, stores, findings);
     if (limit && rank(*limit, limits, draft.rate.mark, findings)) limits.push_back(*limit);
   }
   return limits;
@@ -266,6 +309,9 @@ void check_unlimited(const LimitDraft& draft, Findings& findings) {
   without_meaning(Field::max_wait, draft.max_wait.stated, draft.max_wait.mark);
   without_meaning(Field::window_offset, draft.window_offset.stated, draft.window_offset.mark);
   without_meaning(Field::count_refused, draft.count_refused.stated, draft.count_refused.mark);
+  without_meaning(Field::tier, draft.tier.stated, draft.tier.mark);
+  without_meaning(Field::store, draft.store.stated, draft.store.mark);
+  without_meaning(Field::on_store_failure, draft.on_store_failure.stated, draft.on_store_failure.mark);
 }
 
 }  // namespace penstock::rules

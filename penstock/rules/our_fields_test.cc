@@ -356,5 +356,60 @@ descriptors:
       "9 per day, leaky_bucket, burst 2, peak 1 per second with burst 1, waits of up to 1s for callers that can wait");
 }
 
+TEST(OurFields, SayWhereCountersAreAndWhatHappensWhenTheyCannotBeReached) {
+  const RuleLimit plain = limit_from("{unit: hour, requests_per_unit: 7}");
+  EXPECT_EQ(plain.tier, Tier::global);
+  EXPECT_EQ(plain.store, "");
+  EXPECT_FALSE(plain.on_store_failure);
+  const RuleLimit local = limit_from("{unit: hour, requests_per_unit: 7, tier: local}");
+  EXPECT_EQ(local.tier, Tier::local);
+  for (const OnStoreFailure policy :
+       {OnStoreFailure::error, OnStoreFailure::allow, OnStoreFailure::deny, OnStoreFailure::local}) {
+    const std::string word{to_string(policy)};
+    EXPECT_EQ(limit_from("{unit: hour, requests_per_unit: 7, on_store_failure: " + word + "}").on_store_failure,
+              policy);
+  }
+  EXPECT_EQ(limit_from("{unit: hour, requests_per_unit: 7, store: big, tier: global}").store, "big");
+  EXPECT_THAT(described("{unit: hour, requests_per_unit: 7, tier: local}"), HasSubstr("counted by each node alone"));
+  EXPECT_THAT(described("{unit: hour, requests_per_unit: 7, store: big, on_store_failure: deny}"),
+              HasSubstr("in store big, on_store_failure deny"));
+}
+
+TEST(OurFields, StoreOfTheFileIsThatOfLimitsThatNameNone) {
+  const auto rules = rules_of(R"(
+domain: d
+store: common
+descriptors:
+  - {key: a, rate_limit: {unit: hour, requests_per_unit: 7}}
+  - {key: b, rate_limit: {unit: hour, requests_per_unit: 7, store: own}}
+  - {key: c, rate_limit: {unit: hour, requests_per_unit: 7, tier: local}}
+)");
+  EXPECT_EQ(rules->rules()[0]->limits[0].store, "common");
+  EXPECT_EQ(rules->rules()[1]->limits[0].store, "own");
+  EXPECT_EQ(rules->rules()[2]->limits[0].store, "");
+  EXPECT_EQ(rules->store_of(*rules->domain("d")), "common");
+}
+
+std::string mistake_in(const std::string& limit, const LoadOptions& options = {}) {
+  const std::vector<Source> sources = {{.name = "f.yaml", .text = with_limit(limit)}};
+  const auto loaded = load(sources, options);
+  return loaded ? "none" : to_string(loaded.error().front());
+}
+
+TEST(OurFields, StoresAndTiersThatDoNotExistAreMistakes) {
+  EXPECT_THAT(mistake_in("{unit: hour, requests_per_unit: 7, tier: regional}"), HasSubstr("global or local"));
+  EXPECT_THAT(mistake_in("{unit: hour, requests_per_unit: 7, on_store_failure: open}"),
+              HasSubstr("error, allow, deny or local"));
+  EXPECT_THAT(mistake_in("{unit: hour, requests_per_unit: 7, tier: local, store: big}"), HasSubstr("no meaning"));
+  EXPECT_THAT(mistake_in("{unit: hour, requests_per_unit: 7, tier: local, on_store_failure: deny}"),
+              HasSubstr("no meaning"));
+  EXPECT_THAT(mistake_in("{unlimited: true, tier: local}"), HasSubstr("no meaning"));
+  const LoadOptions known = {.stores = std::vector<std::string>{"big", "audit"}};
+  EXPECT_EQ(mistake_in("{unit: hour, requests_per_unit: 7, store: big}", known), "none");
+  EXPECT_THAT(mistake_in("{unit: hour, requests_per_unit: 7, store: bigg}", known), HasSubstr("big"));
+  EXPECT_THAT(mistake_in("{unit: hour, requests_per_unit: 7, store: big}", {.stores = std::vector<std::string>{}}),
+              HasSubstr("no stores are named"));
+}
+
 }  // namespace
 }  // namespace penstock::rules

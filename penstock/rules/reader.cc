@@ -89,6 +89,7 @@ void Reader::file(const Node& root, FileDraft& draft) {
     if (field == Field::domain) draft.domain = text(value, field);
     if (field == Field::descriptors) descriptors(value, draft.descriptors);
     if (field == Field::all_or_nothing) draft.all_or_nothing = boolean(value, field);
+    if (field == Field::store) draft.store = read_word(value, field, findings_);
   });
   if (!all_accepted && !draft.domain.stated) draft.domain.broken = true;
 }
@@ -178,6 +179,9 @@ void Reader::limit_field(Field field, const Node& value, LimitDraft& draft) {
     case Field::max_wait: draft.max_wait = read_word(value, field, findings_); break;
     case Field::window_offset: draft.window_offset = read_word(value, field, findings_); break;
     case Field::count_refused: draft.count_refused = boolean(value, field); break;
+    case Field::tier: draft.tier = read_word(value, field, findings_); break;
+    case Field::store: draft.store = read_word(value, field, findings_); break;
+    case Field::on_store_failure: draft.on_store_failure = read_word(value, field, findings_); break;
     default: rate_field(field, value, draft.rate); break;
   }
 }
@@ -276,6 +280,9 @@ void Reader::apply(const Additions& ours, DescriptorDraft& draft) {
   take_stated(limit.max_wait, ours.limit.max_wait);
   take_stated(limit.window_offset, ours.limit.window_offset);
   take_stated(limit.count_refused, ours.limit.count_refused);
+  take_stated(limit.tier, ours.limit.tier);
+  take_stated(limit.store, ours.limit.store);
+  take_stated(limit.on_store_failure, ours.limit.on_store_failure);
 }
 
 template <class Use>

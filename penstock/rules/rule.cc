@@ -28,4 +28,24 @@ std::string_view to_string(Unit unit) noexcept {
   return "";
 }
 
+std::string_view to_string(Tier tier) noexcept { return tier == Tier::local ? "local" : "global"; }
+
+std::string_view to_string(OnStoreFailure policy) noexcept {
+  switch (policy) {
+    case OnStoreFailure::error: return "error";
+    case OnStoreFailure::allow: return "allow";
+    case OnStoreFailure::deny: return "deny";
+    case OnStoreFailure::local: return "local";
+  }
+  return "";
+}
+
+std::optional<OnStoreFailure> on_store_failure_named(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < kOnStoreFailures; ++i) {
+    const auto policy = static_cast<OnStoreFailure>(i);
+    if (text == to_string(policy)) return policy;
+  }
+  return std::nullopt;
+}
+
 }  // namespace penstock::rules

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,24 @@ enum class Unit : std::uint8_t { second = 1, minute = 2, hour = 3, day = 4, mont
 // In lower case, as in rule files.
 [[nodiscard]] std::string_view to_string(Unit unit) noexcept;
 
+// Where a limit's counters are.
+enum class Tier : std::uint8_t {
+  global,  // in the store that all nodes share, where there is one
+  local,   // in this node's own table, whatever other nodes count
+};
+[[nodiscard]] std::string_view to_string(Tier tier) noexcept;
+
+// What a limit answers when its store does not answer in time.
+enum class OnStoreFailure : std::uint8_t {
+  error,  // the request gets an error: the caller decides (in Envoy failure_mode_deny)
+  allow,  // lets pass
+  deny,   // refuses
+  local,  // counts in this node's own table, with its share of the limit
+};
+inline constexpr std::size_t kOnStoreFailures = 4;
+[[nodiscard]] std::string_view to_string(OnStoreFailure policy) noexcept;
+[[nodiscard]] std::optional<OnStoreFailure> on_store_failure_named(std::string_view text) noexcept;
+
 // The faster rate of a limit that has two, as configured.
 struct Peak {
   Unit unit = Unit::second;
@@ -42,6 +61,9 @@ struct RuleLimit {
   // rank among those.
   std::uint8_t rank = 0;
   bool from_list = false;  // member of `rate_limits`
+  Tier tier = Tier::global;
+  std::string store;                                              // the name of a store; empty: the common one
+  std::optional<OnStoreFailure> on_store_failure = std::nullopt;  // nothing: as the server is set
 
   // Whether it is a limit of envoyproxy/ratelimit, whose key text its counter may then have.
   [[nodiscard]] bool is_original() const noexcept {

@@ -96,6 +96,8 @@ const RuleSet::Domain* RuleSet::domain(std::string_view name) const noexcept {
   return found == compiled_->by_name.end() ? nullptr : found->second;
 }
 
+const std::string& RuleSet::store_of(const Domain& domain) const noexcept { return domain.store; }
+
 bool RuleSet::is_all_or_nothing(const Domain& domain) const noexcept { return domain.all_or_nothing; }
 
 Match RuleSet::match(const Domain& domain, std::span<const Entry> entries, HashKey key) const noexcept {
@@ -130,6 +132,15 @@ std::array<std::uint8_t, 16> RuleSet::shared_identity(std::string_view domain_na
   std::array<std::uint8_t, 16> identity;
   std::copy_n(digest.begin(), identity.size(), identity.begin());
   return identity;
+}
+
+std::uint64_t RuleSet::shared_family(std::string_view domain_name, std::span<const Entry> entries,
+                                     bool is_override) const {
+  SipHasher128 hasher{HashKey{}};  // no secret: nothing is decided by it
+  feed_domain(hasher, domain_name);
+  walk(is_override ? nullptr : domain(domain_name), entries,
+       [&](const Entry& entry, const Found& found) { feed_entry(hasher, entry.key, counted_value(found, entry)); });
+  return hasher.finish().low;
 }
 
 bool RuleSet::append_original_key(std::string_view domain_name, std::span<const Entry> entries, const RuleLimit& limit,

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ struct Source {
 
 struct LoadOptions {
   bool merge_domains = false;  // several sources may add to one domain; top-level descriptors must differ
+  // The names that `store` may have; nothing: any, since where the rules will be used is not known.
+  std::optional<std::vector<std::string>> stores = std::nullopt;
 };
 
 struct Loaded;
@@ -66,6 +69,9 @@ class RuleSet {
   // Whether the domain says `all_or_nothing`: a check's limits that do not count refused hits are charged all or none.
   [[nodiscard]] bool is_all_or_nothing(const Domain& domain) const noexcept;
 
+  // The store that the domain's file names, for limits that come with a request; empty: none.
+  [[nodiscard]] const std::string& store_of(const Domain& domain) const noexcept;
+
   [[nodiscard]] Match match(const Domain& domain, std::span<const Entry> entries, HashKey key) const noexcept;
 
   // The hasher for entries as they are, without looking at rules: what an override is counted under.
@@ -76,6 +82,8 @@ class RuleSet {
   // override.
   [[nodiscard]] std::array<std::uint8_t, 16> shared_identity(std::string_view domain, std::span<const Entry> entries,
                                                              const RuleLimit& limit, bool is_override) const;
+  [[nodiscard]] std::uint64_t shared_family(std::string_view domain, std::span<const Entry> entries,
+                                            bool is_override) const;
   // "<domain>_<key>_<value>_..._<window start>"; false where the original has no such key.
   [[nodiscard]] bool append_original_key(std::string_view domain, std::span<const Entry> entries,
                                          const RuleLimit& limit, bool is_override, Instant now, std::string& out) const;

@@ -101,6 +101,7 @@ class RuleSet::Domain {
   Level top;
   bool all_or_nothing = false;
   std::optional<Place> all_or_nothing_place;  // where it is said
+  std::string store;                          // of the first file that names one
   std::uint32_t source = 0;                   // of its first mention
   int line = 0;
   int column = 0;

@@ -18,6 +18,26 @@ transport::Http2Options http2_options(transport::ByteBudget& held, transport::Ht
   return options;
 }
 
+std::vector<std::unique_ptr<SharedStore>> shared_stores_of(boost::asio::io_context& io, const WallOffset& clock,
+                                                           const LoopSettings& settings) {
+  std::vector<std::unique_ptr<SharedStore>> stores;
+  stores.reserve(settings.shared_stores.size());
+  for (const LoopStore& store : settings.shared_stores) {
+    stores.push_back(
+        std::make_unique<SharedStore>(io, clock, store.settings, store.tls, store.denied, settings.denied));
+  }
+  return stores;
+}
+
+std::unique_ptr<store::TieredStore> tiered_store_of(store::Store& node,
+                                                    std::span<const std::unique_ptr<SharedStore>> shared) {
+  if (shared.empty()) return nullptr;
+  std::vector<store::Store*> stores;
+  stores.reserve(shared.size());
+  for (const auto& each : shared) stores.push_back(&each->store());
+  return std::make_unique<store::TieredStore>(node, stores);
+}
+
 }  // namespace
 
 EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& clock, const LoopSettings& settings,
@@ -27,7 +47,9 @@ EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& cloc
       on_closed_{settings.on_closed},
       held_{settings.max_held_bytes},
       store_{std::move(table)},
-      limiter_{store_, settings.limiter},
+      shared_{shared_stores_of(io_, clock, settings)},
+      tiered_{tiered_store_of(store_, shared_)},
+      limiter_{tiered_ ? static_cast<store::Store&>(*tiered_) : store_, settings.limiter},
       grpc_{limiter_, *this, settings.replies},
       http_{limiter_, *this, settings.replies},
       grpc_connections_{{.io = io_,
@@ -57,6 +79,7 @@ EventLoop::~EventLoop() { stop(); }
 
 void EventLoop::start() {
   sweep_.start();
+  for (const auto& store : shared_) store->start();
   thread_ = std::jthread{[this] { io_.run(); }};
 }
 
@@ -128,6 +151,7 @@ void EventLoop::stop() {
   if (!thread_.joinable()) return;
   boost::asio::post(io_, [this] {
     sweep_.stop();
+    for (const auto& store : shared_) store->stop();
     grpc_connections_.close_all();
     http_connections_.close_all();
     work_.reset();

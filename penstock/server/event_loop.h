@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -18,10 +19,12 @@
 #include "penstock/server/clock.h"
 #include "penstock/server/connection.h"
 #include "penstock/server/connection_table.h"
+#include "penstock/server/shared_store.h"
 #include "penstock/server/source.h"
 #include "penstock/server/sweep.h"
 #include "penstock/store/memory/memory_store.h"
 #include "penstock/store/memory/table.h"
+#include "penstock/store/tiered_store.h"
 #include "penstock/transport/byte_budget.h"
 #include "penstock/transport/http1_server.h"
 #include "penstock/transport/http2_server.h"
@@ -30,10 +33,19 @@
 
 namespace penstock::server {
 
+// A shared store, with what all loops have of it together.
+struct LoopStore {
+  SharedStoreSettings settings;
+  std::shared_ptr<boost::asio::ssl::context> tls;  // null: none
+  std::shared_ptr<store::DeniedTable> denied;      // null: refusals are not kept
+};
+
 struct LoopSettings {
   limiter::LimiterOptions limiter;
   protocol::ReplyOptions replies;
   transport::Patience patience;
+  std::vector<LoopStore> shared_stores;  // in the order of their numbers, from 1
+  store::DeniedOptions denied;
   std::size_t max_held_bytes = 0;  // what the loop's connections may hold of requests and replies together
   std::function<void(const Source&)> on_closed;  // called on the loop's thread for each connection that was given
 };
@@ -70,6 +82,8 @@ class EventLoop final : private protocol::Outbox {
 
   // What was counted.
   [[nodiscard]] const limiter::Statistics& statistics() const noexcept { return limiter_.statistics(); }
+  [[nodiscard]] std::span<const std::unique_ptr<SharedStore>> shared_stores() const noexcept { return shared_; }
+  [[nodiscard]] const store::TieredStore* tiered() const noexcept { return tiered_.get(); }
   [[nodiscard]] const store::MemoryStoreMetrics& store_metrics() const noexcept { return store_.metrics(); }
   [[nodiscard]] const transport::Http2Metrics& http2() const noexcept { return http2_metrics_; }
   [[nodiscard]] const transport::Http1Metrics& http1() const noexcept { return http1_metrics_; }
@@ -103,6 +117,8 @@ class EventLoop final : private protocol::Outbox {
   transport::Http2Metrics http2_metrics_;
   transport::Http1Metrics http1_metrics_;
   store::MemoryStore store_;
+  std::vector<std::unique_ptr<SharedStore>> shared_;
+  std::unique_ptr<store::TieredStore> tiered_;  // null without shared stores
   limiter::Limiter limiter_;
   protocol::GrpcEndpoint grpc_;
   protocol::HttpEndpoint http_;

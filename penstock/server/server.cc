@@ -24,6 +24,7 @@
 #include "penstock/server/heap.h"
 #include "penstock/server/listener.h"
 #include "penstock/server/stats_page.h"
+#include "penstock/server/store_probe.h"
 
 namespace penstock::server {
 namespace {
@@ -33,6 +34,7 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kClockInterval{1'000};
 constexpr std::uint64_t kLooksPerMinute = 60;
 constexpr std::chrono::milliseconds kEndPoll{10};
+constexpr std::chrono::milliseconds kStoreWait{500};
 
 HashKey random_key() {
   std::random_device device;
@@ -54,11 +56,46 @@ std::size_t most_connections(const ServerSettings& settings) {
   return possible;
 }
 
+limiter::PlacementOptions placement_of(const ServerSettings& settings) {
+  limiter::PlacementOptions options = {.on_store_failure = settings.on_store_failure,
+                                       .fleet_size = settings.fleet_size};
+  limiter::StoreNumbers& stores = options.stores;
+  for (std::size_t i = 0; i < settings.shared_stores.size(); ++i) {
+    const SharedStoreSettings& store = settings.shared_stores[i];
+    const auto number = static_cast<std::uint8_t>(i + 1);
+    if (store.per_second) {
+      stores.per_second = number;
+    } else if (store.name.empty()) {
+      stores.common = number;
+    } else {
+      stores.named.emplace_back(store.name, number);
+    }
+  }
+  if (stores.per_second == 0) stores.per_second = stores.common;
+  return options;
+}
+
+Result<std::vector<LoopStore>> loop_stores(const ServerSettings& settings) {
+  std::vector<LoopStore> stores;
+  stores.reserve(settings.shared_stores.size());
+  for (const SharedStoreSettings& store : settings.shared_stores) {
+    LoopStore& added = stores.emplace_back(LoopStore{.settings = store, .tls = nullptr, .denied = nullptr});
+    const bool tls_wanted = std::ranges::any_of(store.redis.endpoints, &store::redis::Endpoint::tls);
+    if (tls_wanted) {
+      auto tls = tls_context(store.tls);
+      if (!tls) return std::unexpected{tls.error()};
+      added.tls = std::move(*tls);
+    }
+    if (settings.denied_bytes > 0) added.denied = std::make_shared<store::DeniedTable>(settings.denied_bytes);
+  }
+  return stores;
+}
+
 }  // namespace
 
 class Server::Impl {
  public:
-  Impl(const ServerSettings& settings, const std::shared_ptr<store::Table>& table,
+  Impl(const ServerSettings& settings, const std::shared_ptr<store::Table>& table, const std::vector<LoopStore>& shared,
        const std::shared_ptr<const rules::RuleSet>& rules)
       : settings_{settings},
         table_{table},
@@ -78,9 +115,12 @@ class Server::Impl {
                     .allow_negative_hits = settings.allow_negative_hits,
                     .shadow_mode = settings.shadow_mode,
                     .quota_mode = settings.quota_mode,
-                    .spare_others = settings.spare_others},
+                    .spare_others = settings.spare_others,
+                    .placement = placement_of(settings)},
         .replies = settings.replies,
         .patience = settings.patience,
+        .shared_stores = shared,
+        .denied = settings.denied,
         .max_held_bytes = settings.max_held_bytes / loop_count(settings.threads),
         .on_closed = [this](const Source& source) { asio::post(io_, [this, source] { admission_.leave(source); }); }};
     for (unsigned i = 0; i < loop_count(settings.threads); ++i) {
@@ -101,6 +141,7 @@ class Server::Impl {
     watch_signals();
     watch_clock();
     for (const auto& loop : loops_) loop->start();
+    await_stores();
     io_.run();
     for (const auto& loop : loops_) loop->stop();
     if (debug_) debug_->close();
@@ -174,6 +215,19 @@ class Server::Impl {
   [[nodiscard]] protocol::DebugEndpoint::Reply health() const {
     if (phase_ == Phase::serving) return {.status = 200, .body = "ok"};
     return {.status = 503, .body = "draining"};
+  }
+
+  // Who connects meanwhile waits for its turn: an answer without a store would be a worse welcome. Not for long, since
+  // a store may be away.
+  void await_stores() {
+    const auto end = std::chrono::steady_clock::now() + kStoreWait;
+    const auto ready = [](const auto& loop) {
+      return std::ranges::all_of(loop->shared_stores(), [](const auto& store) { return store->ready(); });
+    };
+    while (!std::ranges::all_of(loops_, ready) && std::chrono::steady_clock::now() < end) {
+      phase_timer_.expires_after(kEndPoll);
+      phase_timer_.wait();
+    }
   }
 
   void watch_signals() {
@@ -308,10 +362,15 @@ Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
                                              const std::shared_ptr<const rules::RuleSet>& rules) {
   auto table = store::Table::create({.capacity_keys = settings.table_keys, .capacity_bytes = settings.table_bytes});
   if (!table) return std::unexpected{table.error()};
+  if (rules) {
+    if (auto probed = probe_stores(settings, *rules); !probed) return std::unexpected{probed.error()};
+  }
+  const auto shared = loop_stores(settings);
+  if (!shared) return std::unexpected{shared.error()};
   spdlog::info("the table has room for {} counters, in {} bytes of {} pages", (*table)->capacity_keys(),
                (*table)->memory_bytes(), (*table)->page_size() == store::PageSize::huge ? "huge" : "ordinary");
   try {
-    auto impl = std::make_unique<Impl>(settings, std::move(*table), rules);
+    auto impl = std::make_unique<Impl>(settings, std::move(*table), *shared, rules);
     if (auto listening = impl->listen(); !listening) return std::unexpected{listening.error()};
     return std::unique_ptr<Server>{new Server{std::move(impl)}};
   } catch (const boost::system::system_error& error) {

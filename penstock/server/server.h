@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "penstock/base/error.h"
 #include "penstock/protocol/reply_options.h"
 #include "penstock/rules/rule_set.h"
 #include "penstock/server/address.h"
+#include "penstock/server/shared_store.h"
 #include "penstock/transport/patience.h"
 
 namespace penstock::server {
@@ -34,6 +36,13 @@ struct ServerSettings {
   bool quota_mode = false;
   bool spare_others = false;
   protocol::ReplyOptions replies;
+  std::vector<SharedStoreSettings> shared_stores;                         // none: this process keeps all counters
+  rules::OnStoreFailure on_store_failure = rules::OnStoreFailure::error;  // of limits that say nothing
+  std::uint32_t fleet_size = 1;  // nodes, each of which counts its share where a shared store fails
+  // Of the cache of refusals of shared stores; 0: none. LOCAL_CACHE_SIZE_IN_BYTES adds its own and keeps the original's
+  // windows too.
+  std::size_t denied_bytes = std::size_t{4} * 1024 * 1024;
+  store::DeniedOptions denied;
 };
 
 // The whole service: two ports and one for operators, the event loops, the table, and an orderly end.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "penstock/algorithm/decision.h"
 #include "penstock/metrics/named.h"
 #include "penstock/protocol/debug_pages.h"
 
@@ -29,13 +30,60 @@ class Figures {
     for (const auto& [name, cell] : limiter::kRuleCounters) {
       const std::uint64_t value =
           sum(cell, [&rule](const EventLoop& loop) -> const auto& { return loop.statistics().rules[rule.index]; });
-      add(protocol::name_for_rule(fmt::format("rule_{}", name), rule.path), value);
+      add(protocol::labelled(fmt::format("rule_{}", name), "rule", rule.path), value);
     }
+  }
+
+  // Decisions that stores did not make, by cause and by what was answered; those that never happened are left out.
+  void add_degraded() {
+    for (std::size_t cause = 1; cause < algorithm::kCauses.size(); ++cause) {
+      for (std::size_t policy = 0; policy < rules::kOnStoreFailures; ++policy) {
+        std::uint64_t value = 0;
+        for (const auto& loop : loops_) value += loop->statistics().degraded.decisions[cause][policy].value();
+        add(fmt::format("degraded_{}_{}", algorithm::kCauses[cause],
+                        to_string(static_cast<rules::OnStoreFailure>(policy))),
+            value);
+      }
+    }
+  }
+
+  void add_stores() {
+    const std::size_t stores = loops_.empty() ? 0 : loops_.front()->shared_stores().size();
+    for (std::size_t i = 0; i < stores; ++i) add_store(i);
+    if (stores == 0) return;
+    std::uint64_t divided = 0, given_back = 0;
+    for (const auto& loop : loops_) {
+      divided += loop->tiered()->divided().value();
+      given_back += loop->tiered()->given_back().value();
+    }
+    add("groups_divided", divided);
+    add("charges_given_back", given_back);
   }
 
   [[nodiscard]] std::vector<Figure> take() { return std::move(all_); }
 
  private:
+  void add_store(std::size_t i) {
+    const std::string& label = loops_.front()->shared_stores()[i]->label();
+    const auto name = [&](std::string_view what) {
+      return protocol::labelled(fmt::format("store_{}", what), "store", label);
+    };
+    for (const auto& [what, cell] : store::redis::kRedisMetrics) {
+      std::uint64_t value = 0;
+      for (const auto& loop : loops_) value += (loop->shared_stores()[i]->redis().metrics().*cell).value();
+      add(name(what), value);
+    }
+    std::uint64_t hits = 0, kept = 0;
+    for (const auto& loop : loops_) {
+      const store::DeniedStore* const denied = loop->shared_stores()[i]->denied();
+      if (denied == nullptr) continue;
+      hits += denied->hits().value();
+      kept += denied->kept().value();
+    }
+    add(name("denied_hits"), hits);
+    add(name("denied_kept"), kept);
+  }
+
   template <class Cell, class Of>
   [[nodiscard]] std::uint64_t sum(Cell cell, const Of& of) const {
     std::uint64_t sum = 0;
@@ -93,6 +141,8 @@ std::string stats_page(const StatsSources& sources) {
   figures.add_sums("http", protocol::kHttpEndpointMetrics, [](Loop loop) -> auto& { return loop.http(); });
   figures.add_sums("limiter", limiter::kStatistics, [](Loop loop) -> auto& { return loop.statistics(); });
   figures.add_sums("table", store::kMemoryStoreMetrics, [](Loop loop) -> auto& { return loop.store_metrics(); });
+  figures.add_degraded();
+  figures.add_stores();
   for (const auto& rule : sources.rules.rules()) figures.add_rule(*rule);
   return protocol::list_figures(figures.take());
 }

@@ -18,6 +18,9 @@ class CounterNames {
   // The first 128 bits of SHA-256 over the parts of the counter's identity.
   [[nodiscard]] virtual std::array<std::uint8_t, 16> shared_identity() const = 0;
 
+  // The same for all counters of one descriptor: a store in several parts keeps them together by it.
+  [[nodiscard]] virtual std::uint64_t shared_family() const = 0;
+
   // Appends the key text of envoyproxy/ratelimit for the window that holds `now`; false where that text does not exist
   // for this limit, or must not be used.
   [[nodiscard]] virtual bool append_original_key(Instant now, std::string& out) const = 0;
@@ -33,6 +36,7 @@ struct Charge {
   std::uint64_t cost = 0;
   const CounterNames* names = nullptr;  // borrowed until `submit` returns; null where the store is local
   Instant charged_at = Instant::max();  // refund only: when the cost was charged; max: at `now`
+  std::uint8_t store = 0;               // which of several stores keeps it (tiered_store.h); each by itself ignores it
   bool observer = false;                // shadow or candidate: never vetoes, charged only if the group passes
   bool accepts_wait = false;            // the caller holds its work back for as long as a decision says
 };
@@ -93,7 +97,11 @@ class LateDecisions {
 class Store {
  public:
   virtual ~Store() = default;
+  // Requires: the charges of one group are of one part, but where its mode is `each`.
   virtual void submit(const Batch& batch, Instant now, LateDecisions& late) = 0;
+
+  // The part of the store that keeps the charge's counter: groups are atomic within one. Most stores have one part.
+  [[nodiscard]] virtual std::uint32_t part_of(const Charge&) const { return 0; }
 };
 
 }  // namespace penstock::store

@@ -24,6 +24,10 @@ class Subject {
   virtual ~Subject() = default;
   virtual Store& store() = 0;
   virtual void answer_pending() {}  // makes the store answer everything that it has put off
+  // The smallest time that the store tells apart.
+  [[nodiscard]] virtual Nanoseconds tick() const { return Nanoseconds{1}; }
+  // Whether fixed windows are told apart by the caller's clock, so that one that steps back is in the former window.
+  [[nodiscard]] virtual bool names_windows() const { return false; }
 };
 
 struct SubjectFactory {
@@ -89,6 +93,11 @@ class StoreConformance : public ::testing::TestWithParam<SubjectFactory> {
     charge.cost = 0;
     return look(charge, now).remaining;
   }
+
+  [[nodiscard]] Nanoseconds tick() const { return subject_->tick(); }
+  // A wait as the store tells it, rounded up to its ticks.
+  [[nodiscard]] Nanoseconds told(Nanoseconds wait) const { return (wait + tick() - Nanoseconds{1}) / tick() * tick(); }
+  [[nodiscard]] bool names_windows() const { return subject_->names_windows(); }
 
  private:
   std::unique_ptr<Subject> subject_ = GetParam().create();

@@ -108,9 +108,9 @@ TEST_P(StoreConformance, SpreadWindowsAreAWindowLongAndBeginWhereNoOthersDo) {
     EXPECT_GT(left, Nanoseconds{0}) << name;
     EXPECT_LE(left, seconds{60}) << name;
     const Instant begin = kStart + left;
-    EXPECT_EQ(decide(one, begin - Nanoseconds{1}).outcome, Outcome::denied) << name;
+    EXPECT_EQ(decide(one, begin - tick()).outcome, Outcome::denied) << name;
     EXPECT_EQ(decide(all, begin).reset_after, seconds{60}) << name;
-    EXPECT_EQ(decide(one, begin + seconds{60} - Nanoseconds{1}).outcome, Outcome::denied) << name;
+    EXPECT_EQ(decide(one, begin + seconds{60} - tick()).outcome, Outcome::denied) << name;
     EXPECT_EQ(decide(one, begin + seconds{60}).outcome, Outcome::allowed) << name;
   }
   EXPECT_EQ(ends.size(), 6u);
@@ -123,7 +123,7 @@ TEST_P(StoreConformance, SpreadSlidingWindowCountsFromItsOwnBoundary) {
   const Charge all = charge("k", limit, 5), one = charge("k", limit, 1);
   const Instant begin = kStart + decide(all, kStart).reset_after - seconds{60};
   EXPECT_EQ(decide(one, begin).outcome, Outcome::denied);
-  EXPECT_EQ(remaining(one, begin + seconds{12} - Nanoseconds{1}), 0u);
+  EXPECT_EQ(remaining(one, begin + seconds{12} - tick()), 0u);
   EXPECT_EQ(remaining(one, begin + seconds{12}), 1u);
   EXPECT_EQ(remaining(one, begin + seconds{60}), 5u);
 }
@@ -135,7 +135,7 @@ TEST_P(StoreConformance, RefundGoesToTheSpreadWindowThatWasCharged) {
   const Instant begin = kStart + decide(charge("k", limit, 1), kStart).reset_after;
   decide(charge("k", limit, 4), begin);
   Charge back = charge("k", limit, 2);
-  back.charged_at = begin - Nanoseconds{1};
+  back.charged_at = begin - tick();
   EXPECT_EQ(apply(Verb::refund, back, begin + seconds{1}).remaining, 1u) << "that window is over";
   back.charged_at = begin;
   EXPECT_EQ(apply(Verb::refund, back, begin + seconds{1}).remaining, 3u);

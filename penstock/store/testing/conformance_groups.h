@@ -171,7 +171,7 @@ TEST_P(StoreConformance, GroupThatFailsOnlyTogetherIsRefusedAndNamesTheWaitForBo
   EXPECT_EQ(refused[1].remaining, 3u);
   EXPECT_EQ(refused[1].retry_after, seconds{2});
   EXPECT_FALSE(refused[0].charged || refused[1].charged);
-  EXPECT_FALSE(submit({both}, kStart + seconds{2} - Nanoseconds{1})[1].charged);
+  EXPECT_FALSE(submit({both}, kStart + seconds{2} - tick())[1].charged);
   EXPECT_TRUE(submit({both}, kStart + seconds{2})[1].charged);
 }
 

@@ -25,7 +25,7 @@ TEST_P(StoreConformance, LogRemembersEveryChargeForAsLongAsItCounts) {
     for (int i = 0; i < 100; ++i) {
       const Instant now = kStart + seconds{60 * round} + milliseconds{i * i};
       if (round > 0) {
-        EXPECT_EQ(decide(one, now - Nanoseconds{1}).retry_after, Nanoseconds{1}) << round << " " << i;
+        EXPECT_EQ(decide(one, now - tick()).retry_after, tick()) << round << " " << i;
       }
       ASSERT_EQ(decide(one, now).outcome, Outcome::allowed) << round << " " << i;
     }
@@ -37,7 +37,7 @@ TEST_P(StoreConformance, ChargesOfALogAtOneInstantAllCount) {
   std::uint64_t admitted = 0;
   for (int i = 0; i < 20; ++i) admitted += decide(charge("k", limit, 1), kStart).outcome == Outcome::allowed;
   EXPECT_EQ(admitted, 10u);
-  EXPECT_EQ(remaining(charge("k", limit, 0), kStart + seconds{60} - Nanoseconds{1}), 0u);
+  EXPECT_EQ(remaining(charge("k", limit, 0), kStart + seconds{60} - tick()), 0u);
   EXPECT_EQ(remaining(charge("k", limit, 0), kStart + seconds{60}), 10u);
 }
 
@@ -82,7 +82,7 @@ TEST_P(StoreConformance, WhoKeepsAskingALogThatCountsRefusedCostKeepsBeingRefuse
       ASSERT_TRUE(decision.charged);
     }
     const Instant oldest_is_over = kStart + seconds{260 - amount};
-    EXPECT_EQ(remaining(one, oldest_is_over - Nanoseconds{1}), 0u) << amount;
+    EXPECT_EQ(remaining(one, oldest_is_over - tick()), 0u) << amount;
     EXPECT_EQ(remaining(one, oldest_is_over), 1u) << amount;
     EXPECT_EQ(remaining(one, kStart + seconds{259}), amount);
   }
@@ -119,7 +119,7 @@ TEST_P(StoreConformance, RefundOfALogTakesFromTheOldestAndMakesItFreshAtLast) {
   for (int second = 0; second < 12; ++second) decide(charge("k", limit, 1), kStart + seconds{second});
   const Instant now = kStart + seconds{12};
   EXPECT_EQ(apply(Verb::refund, charge("k", limit, 5), now).remaining, 5u);
-  EXPECT_EQ(remaining(charge("k", limit, 0), kStart + seconds{65} - Nanoseconds{1}), 5u);
+  EXPECT_EQ(remaining(charge("k", limit, 0), kStart + seconds{65} - tick()), 5u);
   EXPECT_EQ(remaining(charge("k", limit, 0), kStart + seconds{65}), 6u);
   EXPECT_EQ(apply(Verb::refund, charge("k", limit, 7), now).reset_after, Nanoseconds{0});
   EXPECT_EQ(decide(charge("k", limit, 12), now).outcome, Outcome::allowed);

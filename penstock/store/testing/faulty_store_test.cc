@@ -58,10 +58,10 @@ TEST(FaultyStore, DelaysGroupsAndAnswersThemOnceInAnyOrder) {
 
 TEST(FaultyStore, RefusesWithoutExecutingAndNamesTheCause) {
   Fixture fixture{{Fault::refuse}};
-  fixture.store.fail_with(Cause::unavailable);
+  fixture.store.fail_with(Cause::refused);
   const auto decisions = fixture.ledger.decisions(fixture.decide({"a"}));
   EXPECT_EQ(decisions[0].outcome, Outcome::unanswered);
-  EXPECT_EQ(decisions[0].cause, Cause::unavailable);
+  EXPECT_EQ(decisions[0].cause, Cause::refused);
   EXPECT_EQ(fixture.remaining("a"), 5u);
 }
 

@@ -1,6 +1,8 @@
 #include "penstock/store/testing/ledger.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,27 @@ Hash128 counter_named(std::string_view name) {
   return hasher.finish();
 }
 
+namespace {
+
+// Names that follow from the counter's hash, for stores that ask for them.
+class TestNames final : public CounterNames {
+ public:
+  explicit TestNames(const Hash128& counter) : counter_{counter} {}
+
+  [[nodiscard]] std::array<std::uint8_t, 16> shared_identity() const override {
+    std::array<std::uint8_t, 16> identity{};
+    std::memcpy(identity.data(), &counter_, identity.size());
+    return identity;
+  }
+  [[nodiscard]] std::uint64_t shared_family() const override { return counter_.low; }
+  [[nodiscard]] bool append_original_key(Instant, std::string&) const override { return false; }
+
+ private:
+  Hash128 counter_;
+};
+
+}  // namespace
+
 std::size_t Ledger::submit(std::span<const GroupOf> groups, Instant now) {
   const std::size_t number = batches_.size();
   std::vector<Group> heads;
@@ -25,6 +48,11 @@ std::size_t Ledger::submit(std::span<const GroupOf> groups, Instant now) {
                      .mode = group.mode,
                      .ticket = {.request = number, .first_decision = static_cast<std::uint32_t>(charges.size())}});
     charges.insert(charges.end(), group.charges.begin(), group.charges.end());
+  }
+  std::vector<TestNames> names;
+  names.reserve(charges.size());
+  for (Charge& charge : charges) {
+    if (charge.names == nullptr) charge.names = &names.emplace_back(charge.counter);
   }
   // Nothing is answered late before `submit` returns, so the vector's place may change until then.
   std::vector<Decision> decisions(charges.size());
