@@ -10,7 +10,7 @@ from processes import run, settings
 PACKAGING = pathlib.Path(__file__).resolve().parents[2] / "packaging"
 REQUIRED = {"DynamicUser": "yes", "ProtectSystem": "strict", "NoNewPrivileges": "yes", "MemoryDenyWriteExecute": "yes",
             "CapabilityBoundingSet": "", "AmbientCapabilities": "", "PrivateDevices": "yes", "ProtectHome": "yes",
-            "RestrictAddressFamilies": "AF_INET AF_INET6", "ReadOnlyPaths": "/", "SystemCallArchitectures": "native"}
+            "RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "ReadOnlyPaths": "/", "SystemCallArchitectures": "native"}
 
 
 def options_in(command):
