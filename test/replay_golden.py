@@ -4,8 +4,10 @@
     test/replay_golden.py --penstock build/release/penstock/cli/penstock [--redis] [--only NAME]
 
 Every recording gets a server of its own, which keeps counters itself. With --redis each player has a redis-server, and
-keys, their values and their times to live are compared as well. Counters of statistics are not compared. Many players run at once, since they mostly wait for windows with room. What must differ is in DEVIATIONS,
-with the reason; a recording that is named there and does not differ in exactly that way fails too."""
+keys, their values, their times to live, and what was refused without asking it are compared as well. Counters of rules
+are compared as far as /stats has them (golden_counters.py). Many players run at once, since they mostly wait for windows
+with room. What must differ is in DEVIATIONS, with the reason; a recording that is named there and does not differ in
+exactly that way fails too."""
 
 import argparse
 import collections
@@ -91,7 +93,7 @@ def play(root, family, only, penstock, first_port, with_redis):
 
 
 def run_player(root, family, only, serve, first_port, more):
-    command = [sys.executable, GOLDEN / "replay.py", GOLDEN / f"{family}.jsonl", "--root", root, "--no-counters",
+    command = [sys.executable, GOLDEN.parent / "golden_counters.py", GOLDEN / f"{family}.jsonl", "--root", root,
                "--start", serve, "--first-port", str(first_port), "--only", only, *ENVIRONMENT, *more]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300, check=False,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})

@@ -60,7 +60,7 @@ class Limiter::Impl final : public store::LateDecisions {
         failures_{store, options.placement, statistics_.degraded},
         charges_{options} {}
 
-  void use_rules(std::shared_ptr<const rules::RuleSet> rules) {
+  void use_rules(const std::shared_ptr<const rules::RuleSet>& rules) {
     ruling_ = {.rules = rules, .placements = nullptr};
     if (rules) ruling_.placements = std::make_shared<const Placements>(*rules, options_.placement);
     statistics_.rules.clear();
@@ -266,7 +266,7 @@ class Limiter::Impl final : public store::LateDecisions {
 Limiter::Limiter(store::Store& store, const LimiterOptions& options) : impl_{std::make_unique<Impl>(store, options)} {}
 Limiter::~Limiter() = default;
 
-void Limiter::use_rules(std::shared_ptr<const rules::RuleSet> rules) { impl_->use_rules(std::move(rules)); }
+void Limiter::use_rules(const std::shared_ptr<const rules::RuleSet>& rules) { impl_->use_rules(rules); }
 void Limiter::decide(std::span<const Check> checks, Instant now, VerdictSink& sink) {
   impl_->decide(checks, now, sink);
 }

@@ -44,7 +44,7 @@ class Limiter {
   Limiter& operator=(const Limiter&) = delete;
 
   // Until rules are given every check is answered with an error, as in envoyproxy/ratelimit.
-  void use_rules(std::shared_ptr<const rules::RuleSet> rules);
+  void use_rules(const std::shared_ptr<const rules::RuleSet>& rules);
 
   // Gives each check's verdict to `sink`: before the call returns where the store answers in place, later on this
   // loop elsewhere. A verdict that comes later finds its check's views gone; only the ticket is handed back.

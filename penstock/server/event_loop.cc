@@ -41,7 +41,7 @@ std::unique_ptr<store::TieredStore> tiered_store_of(store::Store& node,
 }  // namespace
 
 EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& clock, const LoopSettings& settings,
-                     std::shared_ptr<const rules::RuleSet> rules)
+                     const std::shared_ptr<const rules::RuleSet>& rules)
     : read_buffer_(kReadBufferBytes),
       services_{.clock = clock, .read_buffer = read_buffer_},
       on_closed_{settings.on_closed},
@@ -70,7 +70,7 @@ EventLoop::EventLoop(std::shared_ptr<store::Table> table, const WallOffset& cloc
   // Asio makes a loop's epoll, event and timer descriptors with its first socket; now they are there, later they may
   // not be to be had.
   const boost::asio::ip::tcp::socket first{io_};
-  limiter_.use_rules(std::move(rules));
+  limiter_.use_rules(rules);
   grpc_.set_serving(true);
   http_.set_serving(true);
 }

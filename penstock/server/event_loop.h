@@ -58,7 +58,7 @@ struct LoopSettings {
 class EventLoop final : private protocol::Outbox {
  public:
   EventLoop(std::shared_ptr<store::Table> table, const WallOffset& clock, const LoopSettings& settings,
-            std::shared_ptr<const rules::RuleSet> rules);
+            const std::shared_ptr<const rules::RuleSet>& rules);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;

@@ -128,6 +128,9 @@ class Server::Impl {
     }
   }
 
+  // The stores were there a moment ago, so connections to them are worth waiting for.
+  void wait_for_stores() { stores_there_ = true; }
+
   Result<void> listen() {
     if (auto opened = grpc_listener_.open(settings_.grpc); !opened) return opened;
     if (auto opened = http_listener_.open(settings_.http); !opened) return opened;
@@ -141,7 +144,7 @@ class Server::Impl {
     watch_signals();
     watch_clock();
     for (const auto& loop : loops_) loop->start();
-    await_stores();
+    if (stores_there_) await_stores();
     io_.run();
     for (const auto& loop : loops_) loop->stop();
     if (debug_) debug_->close();
@@ -218,7 +221,7 @@ class Server::Impl {
   }
 
   // Who connects meanwhile waits for its turn: an answer without a store would be a worse welcome. Not for long, since
-  // a store may be away.
+  // a store may go.
   void await_stores() {
     const auto end = std::chrono::steady_clock::now() + kStoreWait;
     const auto ready = [](const auto& loop) {
@@ -353,6 +356,7 @@ class Server::Impl {
   std::unique_ptr<DebugPort> debug_;
   Phase phase_ = Phase::serving;
   bool ended_in_time_ = true;
+  bool stores_there_ = false;
 };
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
@@ -362,8 +366,11 @@ Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
                                              const std::shared_ptr<const rules::RuleSet>& rules) {
   auto table = store::Table::create({.capacity_keys = settings.table_keys, .capacity_bytes = settings.table_bytes});
   if (!table) return std::unexpected{table.error()};
+  bool stores_there = false;
   if (rules) {
-    if (auto probed = probe_stores(settings, *rules); !probed) return std::unexpected{probed.error()};
+    const auto probed = probe_stores(settings, *rules);
+    if (!probed) return std::unexpected{probed.error()};
+    stores_there = *probed;
   }
   const auto shared = loop_stores(settings);
   if (!shared) return std::unexpected{shared.error()};
@@ -371,6 +378,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServerSettings& settings,
                (*table)->memory_bytes(), (*table)->page_size() == store::PageSize::huge ? "huge" : "ordinary");
   try {
     auto impl = std::make_unique<Impl>(settings, std::move(*table), *shared, rules);
+    if (stores_there) impl->wait_for_stores();
     if (auto listening = impl->listen(); !listening) return std::unexpected{listening.error()};
     return std::unique_ptr<Server>{new Server{std::move(impl)}};
   } catch (const boost::system::system_error& error) {

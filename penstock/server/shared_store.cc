@@ -22,7 +22,7 @@ std::function<store::redis::Credentials()> credentials_of(const SharedStoreSetti
     store::redis::Credentials credentials = given ? given() : store::redis::Credentials{};
     std::ifstream file{path};
     std::string line;
-    if (std::getline(file, line)) credentials.password = line;
+    if (std::getline(file, line)) credentials.password = line.substr(0, line.find('\r'));
     return credentials;
   };
 }

@@ -1,5 +1,6 @@
 #include "penstock/server/store_probe.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <boost/asio/io_context.hpp>
@@ -19,23 +20,25 @@ bool is_plain_window(const rules::Rule& rule) {
   return limit.algorithm() == algorithm::Algorithm::fixed_window && limit.counts_refused() && !limit.spreads_windows();
 }
 
-bool is_in(const rules::RuleLimit& limit, const SharedStoreSettings& store) {
+bool is_in(const rules::RuleLimit& limit, const SharedStoreSettings& store, bool seconds_apart) {
   if (limit.tier == rules::Tier::local) return false;
-  if (store.per_second) return limit.store.empty() && limit.unit == rules::Unit::second;
-  return limit.store == store.name;
+  const bool plain_second = limit.store.empty() && limit.unit == rules::Unit::second;
+  if (plain_second && seconds_apart) return store.per_second;
+  return !store.per_second && limit.store == store.name;
 }
 
-const rules::Rule* rule_that_needs_scripts(const rules::RuleSet& rules, const SharedStoreSettings& store) {
+const rules::Rule* rule_that_needs_scripts(const rules::RuleSet& rules, const SharedStoreSettings& store,
+                                           bool seconds_apart) {
   for (const auto& rule : rules.rules()) {
     if (rule->limits.empty() || is_plain_window(*rule)) continue;
     for (const rules::RuleLimit& limit : rule->limits) {
-      if (is_in(limit, store)) return rule.get();
+      if (is_in(limit, store, seconds_apart)) return rule.get();
     }
   }
   return nullptr;
 }
 
-Result<void> probe(const SharedStoreSettings& settings, const rules::RuleSet& rules) {
+Result<bool> probe(const SharedStoreSettings& settings, const rules::RuleSet& rules, bool seconds_apart) {
   std::shared_ptr<boost::asio::ssl::context> tls;
   if (settings.redis.endpoints.front().tls) {
     auto made = tls_context(settings.tls);
@@ -58,10 +61,10 @@ Result<void> probe(const SharedStoreSettings& settings, const rules::RuleSet& ru
         "the store {} is not to be had: {}; it is looked for meanwhile, and its limits answer as "
         "on_store_failure says",
         settings.address, failure.empty() ? "no answer yet" : failure);
-    return {};
+    return false;
   }
-  const rules::Rule* const rule = refusal.empty() ? nullptr : rule_that_needs_scripts(rules, settings);
-  if (rule == nullptr) return {};
+  const rules::Rule* const rule = refusal.empty() ? nullptr : rule_that_needs_scripts(rules, settings, seconds_apart);
+  if (rule == nullptr) return true;
   return fail(ErrorCode::failed_precondition,
               fmt::format("the store {} does not let its user run scripts, which rule '{}' needs: it says '{}'; give "
                           "that user +script|load, +evalsha and +eval (ACL SETUSER), or use fixed_window",
@@ -70,11 +73,15 @@ Result<void> probe(const SharedStoreSettings& settings, const rules::RuleSet& ru
 
 }  // namespace
 
-Result<void> probe_stores(const ServerSettings& settings, const rules::RuleSet& rules) {
+Result<bool> probe_stores(const ServerSettings& settings, const rules::RuleSet& rules) {
+  bool all_there = true;
+  const bool seconds_apart = std::ranges::any_of(settings.shared_stores, &SharedStoreSettings::per_second);
   for (const SharedStoreSettings& store : settings.shared_stores) {
-    if (auto probed = probe(store, rules); !probed) return probed;
+    const auto probed = probe(store, rules, seconds_apart);
+    if (!probed) return probed;
+    all_there = all_there && *probed;
   }
-  return {};
+  return all_there;
 }
 
 }  // namespace penstock::server

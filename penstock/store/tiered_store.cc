@@ -31,6 +31,7 @@ struct TieredStore::Divided {
 
   Group group;
   LateDecisions* late = nullptr;
+  Instant asked;
   Phase phase = Phase::decide;
   std::vector<Charge> charges;
   std::deque<algorithm::Limit> limits;
@@ -109,6 +110,7 @@ void TieredStore::divide(const Group& group, std::span<const Charge> charges, st
   divided = Divided{};
   divided.group = group;
   divided.late = &late;
+  divided.asked = now_;
   divided.within_submit = true;
   take_apart(charges, divided);
   const bool singly = group.mode == GroupMode::each || group.verb != Verb::decide;
@@ -241,7 +243,8 @@ void TieredStore::settle(Divided& divided) {
 
 void TieredStore::give_back(Divided& divided, std::size_t i) {
   given_back_.add();
-  const Charge& charge = divided.charges[i];
+  Charge& charge = divided.charges[i];
+  charge.charged_at = divided.asked;
   const Group group = {.charge_count = 1, .verb = Verb::refund, .mode = GroupMode::each, .ticket = {}};
   Decision refund;
   lanes_[charge.store].store->submit({.groups = {&group, 1}, .charges = {&charge, 1}, .decisions = {&refund, 1}}, now_,

@@ -179,6 +179,23 @@ TEST_F(TieredStoreTest, PartThatDoesNotAnswerMakesTheOthersGiveBack) {
   EXPECT_EQ(remaining(in(kNode, charge("here", five_, 1))), 5u);
 }
 
+TEST_F(TieredStoreTest, WhatIsGivenBackAfterItsWindowsEndIsNotTakenFromTheNext) {
+  const auto [even, odd] = in_both_parts();
+  const Limit ten = window(10, 60);
+  const Charge counted = in(kShared, charge(even.c_str(), ten, 5)), full = in(kShared, charge(odd.c_str(), one_, 1));
+  submit({.charges = {full}});
+  const Instant end = kStart + std::chrono::seconds{53};
+  ledger_.submit(std::vector{GroupOf{.mode = GroupMode::all_or_nothing, .charges = {counted, full}}},
+                 end - std::chrono::milliseconds{1});
+  const std::size_t next = ledger_.submit(std::vector{GroupOf{.charges = {counted}}}, end);
+  while (late_.delayed() > 0) late_.answer(late_.delayed() - 1);
+  EXPECT_EQ(ledger_.decisions(next).front().remaining, 5u);
+  const std::size_t look = ledger_.submit(
+      std::vector{GroupOf{.charges = {in(kShared, charge(even.c_str(), ten, 0))}, .verb = Verb::look}}, end);
+  late_.answer_all();
+  EXPECT_EQ(ledger_.decisions(look).front().remaining, 5u) << "what the next window counted is still counted";
+}
+
 TEST_F(TieredStoreTest, RefundsAndDebitsOfAGroupReachEveryStore) {
   const std::vector<Charge> charges = {in(kNode, charge("a", five_, 3)), in(kShared, charge("b", five_, 3)),
                                        in(kOther, charge("c", five_, 3))};

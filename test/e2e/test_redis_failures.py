@@ -17,6 +17,7 @@ RULES = "domain: d\ndescriptors:\n" + "".join(
     f"  - {{key: {policy}, rate_limit: {{unit: day, requests_per_unit: {LIMIT}, algorithm: gcra, "
     f"on_store_failure: {policy}}}}}\n" for policy in POLICIES) + f"""
   - {{key: window, rate_limit: {{unit: day, requests_per_unit: {LIMIT}}}}}
+  - {{key: log, rate_limit: {{unit: day, requests_per_unit: 9, algorithm: sliding_log}}}}
   - {{key: few, rate_limit: {{unit: day, requests_per_unit: 20, algorithm: gcra, on_store_failure: local}}}}
 """
 
@@ -152,6 +153,7 @@ class FailingRedis(Case):
         self.assertTrue(self.asker.passes("error"))
         self.redis.command("CONFIG", "SET", "maxmemory", "1")
         self.expect_policies(3)
+        self.assertEqual([self.asker.ask("log", value=f"new{i}")[0] for i in range(3)], [FAILED] * 3)
         self.redis.command("CONFIG", "SET", "maxmemory", "0")
         self.assertTrue(self.asker.passes("error"), "at once, on the same connection")
 

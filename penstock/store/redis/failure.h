@@ -13,7 +13,7 @@ namespace penstock::store::redis {
 //   NOSCRIPT               the script is sent with its text
 //   MOVED, ASK             another node has the slot (clusters)
 //   OOM, BUSY, NOPERM, MISCONF, NOREPLICAS, CLUSTERDOWN, TRYAGAIN   refused, this time
-//   WRONGTYPE, ERR         of a window: refused, its key is not ours; of the script: script
+//   WRONGTYPE, ERR         script: the key holds what is not ours, or the script could not run
 struct Failure {
   algorithm::Cause cause = algorithm::Cause::refused;
   bool leave = false;

@@ -88,7 +88,10 @@ class RedisStore::Impl final : public Replies {
     return std::clamp(traffic_.pending.next_deadline() - traffic_.elapsed, Nanoseconds{0}, kIdleTick);
   }
 
+  // What is sent in answer to a reply comes with the instant of the question, which is no clock that was set back.
   Nanoseconds read_clock(Instant now) {
+    constexpr Nanoseconds kStale = std::chrono::milliseconds{120};
+    if (now < traffic_.now && traffic_.now - now < kStale) now = traffic_.now;
     traffic_.now = now;
     return traffic_.elapsed = clock_.read(now);
   }

@@ -36,7 +36,6 @@ namespace penstock::store::redis {
 class RedisStore final : public Store {
  public:
   static constexpr std::size_t kMaxPending = 65'536;  // groups that wait for an answer
-  static constexpr std::size_t kMaxOwedExpiries = 4'096;
 
   RedisStore(const RedisOptions& options, Wires& wires);
   ~RedisStore() override;

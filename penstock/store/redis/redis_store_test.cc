@@ -88,6 +88,13 @@ TEST_F(RedisStoreTest, WindowIsCountedByOneCommandAndExpiresWithItsFirstHit) {
   EXPECT_EQ(server_.ttls.begin()->second, 60);
 }
 
+TEST_F(RedisStoreTest, CounterThatCannotBeCountedUpAnyMoreIsOverItsLimit) {
+  server_.errors["INCRBY"] = "ERR increment or decrement would overflow";
+  const Decision refused = decide(hit_);
+  EXPECT_EQ(refused.outcome, Outcome::denied);
+  EXPECT_EQ(refused.remaining, 0u);
+}
+
 TEST_F(RedisStoreTest, CommandsOfOneSubmitGoOutInOneWrite) {
   std::vector<std::string> names;
   std::vector<GroupOf> groups;
@@ -242,6 +249,17 @@ TEST_F(RedisStoreTest, WhereScriptsAreRefusedWindowsAreCountedAllTheSame) {
   EXPECT_THAT(store_->script_refusal(), HasSubstr("NOPERM"));
   EXPECT_EQ(decide(hit_).outcome, Outcome::allowed);
   EXPECT_EQ(decision(submit(drop_)).cause, Cause::script);
+}
+
+TEST_F(RedisStoreTest, ServerThatIsBusyWhenGreetedIsLeftUntilItTakesTheScript) {
+  server_.script_refusal = "BUSY Redis is busy running a script.";
+  server_.cut(now_);
+  turns(300);
+  EXPECT_FALSE(store_->ready());
+  server_.script_refusal.reset();
+  until_ready();
+  EXPECT_EQ(store_->script_refusal(), "");
+  EXPECT_EQ(decide(drop_).outcome, Outcome::allowed);
 }
 
 TEST_F(RedisStoreTest, ReplicaIsLeftAndThePrimaryFoundLater) {

@@ -59,7 +59,8 @@ std::uint32_t ScriptCharges::call_for(const Route& route, std::size_t charges) {
 void ScriptCharges::add(Call& call, Place place, Verb verb, const Charge& charge, const Route& route) {
   const bool named = is_named_window(charge);
   const std::optional<Instant> charged_at =
-      charge.charged_at >= traffic_.now ? std::nullopt : std::optional{charge.charged_at};
+      charge.charged_at >= traffic_.now ? std::nullopt
+                                        : std::optional{charge.charged_at + (traffic_.their_now() - traffic_.now)};
   call.script.add({.key = route.key,
                    .limit = charge.limit,
                    .cost = cost_of(verb, charge),

@@ -194,6 +194,8 @@ void Session::on_role(const Reply& reply) {
 void Session::on_script(const Reply& reply) {
   script_name_.clear();
   script_refusal_.clear();
+  const bool for_good = reply.error_code() == "NOPERM" || reply.error_code() == "ERR";
+  if (reply.is_error() && !for_good) return leave(Cause::refused, reply.text);
   if (reply.kind == Reply::Kind::text) {
     script_name_ = reply.text;
   } else {

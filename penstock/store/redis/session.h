@@ -91,8 +91,7 @@ class Session {
     if (breaker_.note_timeout(elapsed_)) metrics_.breaker_trips.add();
   }
 
-  // Gives the connection up, since the server said that it is of no use now; tries anew at once, but not again and
-  // again.
+  // Gives the connection up, since the server said that it is of no use now, and tries anew after a wait.
   void leave(algorithm::Cause cause, std::string_view reason);
   // Goes to another server.
   void move_to(const Endpoint& endpoint);

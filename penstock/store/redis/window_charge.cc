@@ -41,6 +41,9 @@ void fill_in_waits(Decision& decision, std::uint32_t capacity, Nanoseconds left)
 std::optional<std::int64_t> count_in(const Reply& reply) noexcept {
   if (reply.kind == Reply::Kind::integer) return reply.integer;
   if (reply.kind == Reply::Kind::nil) return 0;
+  if (reply.is_error() && reply.text.find("would overflow") != std::string::npos) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
   if (reply.kind != Reply::Kind::text) return std::nullopt;
   std::int64_t value = 0;
   const char* const end = reply.text.data() + reply.text.size();

@@ -28,7 +28,8 @@ struct NamedWindow {
 // The waits of a decision that the script made on a named window.
 void fill_in_waits(algorithm::Decision& decision, std::uint32_t capacity, Nanoseconds left) noexcept;
 
-// The number that a reply to INCRBY or GET holds; nothing where it holds none. Nil is 0.
+// The number that a reply to INCRBY or GET holds; nothing where it holds none. Nil is 0, and a counter that cannot be
+// counted up any more is at its end.
 [[nodiscard]] std::optional<std::int64_t> count_in(const Reply& reply) noexcept;
 
 }  // namespace penstock::store::redis

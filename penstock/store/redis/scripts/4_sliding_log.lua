@@ -10,7 +10,10 @@ local function read_entry(key, place)
   if reads[place] == nil then
     local value = redis.pcall('LINDEX', key, place)
     if type(value) ~= 'string' or #value ~= 24 then
-      if value then mistaken = mistaken + 1 end
+      if value then
+        mistaken = mistaken + 1
+        reads.wrong = true
+      end
       reads[place] = false
     else
       local when, before, through = unpack_struct('<ddd', value)
@@ -152,7 +155,7 @@ local function write_log(key, state)
   local before = state.size == 1 and state.before or state.since
   local newest = pack('<ddd', state.newest, before, state.through)
   if state.pending then
-    if log_reads[key][-1] == false then call('DEL', key) end  -- nothing, or nothing of ours
+    if log_reads[key].wrong then call('DEL', key) end
     call('RPUSH', key, newest)
   else
     call('LSET', key, -1, newest)
