@@ -65,8 +65,7 @@ class FailingRedis(Case):
         took = until_answered(self.asker, "window")
         print(f"    recovered in {took:.2f} s", flush=True)
         self.expect_decided()
-        self.assertEqual(figure(self.node, "store_connected"), figure(self.node, "store_connects") -
-                         (figure(self.node, "store_lost") - figure(self.node, "event_loops")))
+        self.assertLess(figure(self.node, "store_connects"), 30, "one attempt at a time, with waits that grow")
         self.expect_no_hang()
 
     def test_stopped_for_two_seconds(self):
