@@ -84,11 +84,11 @@ void Fleet::spread_slots() {
   slots_.resize(kSlots);
   for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
     std::uint64_t best = 0;
-    for (std::uint16_t i = 0; i < primaries_; ++i) {
+    for (std::size_t i = 0; i < primaries_; ++i) {
       const std::uint64_t score = score_of(slot, options_.endpoints[i]);
       if (i > 0 && score <= best) continue;
       best = score;
-      slots_[slot] = i;
+      slots_[slot] = static_cast<std::uint16_t>(i);
     }
   }
 }
