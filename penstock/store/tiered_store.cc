@@ -226,19 +226,28 @@ void TieredStore::settle(Divided& divided) {
         divided.phase = Divided::Phase::decide;
         return;
       }
-      for (std::size_t i = 0; i < divided.charges.size(); ++i) {
-        if (divided.charges[i].store != kNode) divided.decisions[i].remaining = divided.charges[i].limit->capacity();
-      }
+      report_fresh(divided);
       break;
     case Divided::Phase::decide:
       if (!refused && !lost) break;
-      for (std::size_t i = 0; i < divided.charges.size(); ++i) {
-        if (divided.decisions[i].charged && !divided.decisions[i].refused()) give_back(divided, i);
-      }
+      give_back_all(divided);
       break;
     case Divided::Phase::charge: break;
   }
   divided.done = true;
+}
+
+// The charges that nobody was asked for.
+void TieredStore::report_fresh(Divided& divided) {
+  for (std::size_t i = 0; i < divided.charges.size(); ++i) {
+    if (divided.charges[i].store != kNode) divided.decisions[i].remaining = divided.charges[i].limit->capacity();
+  }
+}
+
+void TieredStore::give_back_all(Divided& divided) {
+  for (std::size_t i = 0; i < divided.charges.size(); ++i) {
+    if (divided.decisions[i].charged && !divided.decisions[i].refused()) give_back(divided, i);
+  }
 }
 
 void TieredStore::give_back(Divided& divided, std::size_t i) {

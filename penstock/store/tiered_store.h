@@ -56,6 +56,8 @@ class TieredStore final : public Store, private LateDecisions {
   void go_on(std::uint32_t number);
   void settle(Divided& divided);
   void finish(std::uint32_t number);
+  static void report_fresh(Divided& divided);
+  void give_back_all(Divided& divided);
   void give_back(Divided& divided, std::size_t charge);
 
   std::vector<Lane> lanes_;  // by store
